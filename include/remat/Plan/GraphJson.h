@@ -1,0 +1,34 @@
+//===- GraphJson.h - Graphs and plans as JSON, schema 1 ----------*- C++ -*-===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "remat/Plan/Plan.h"
+
+#include <iosfwd>
+
+namespace remat {
+
+/// Reads a graph (docs/Formats.md). An object whose `graph` field is an object is looked into.
+/// Error: not JSON (place `line:column`), a field that is missing, of the wrong type or out of range, a name used twice, an
+/// operand that nothing makes or that is made later (a cycle is named as such); place such as `ops[3].operands[1]`.
+Expected<Graph> readGraph(std::string_view json);
+void writeGraph(std::ostream &out, const Graph &graph);
+
+/// What a plan file says of itself; to be compared with `simulate`.
+struct PlanClaims {
+  std::optional<int64_t> peakBytes;
+  std::optional<double> costNs;
+};
+
+/// Reads a plan for `graph`; `verify` says whether it is legal. Error: not JSON, a plan for another graph, an unknown op, a step that
+/// is none, a move to or from the host.
+Expected<Plan> readPlan(std::string_view json, const Graph &graph, PlanClaims *claims = nullptr);
+/// Writes the steps, and peak and cost as `simulate` finds them. Precondition: the plan is legal.
+void writePlan(std::ostream &out, const Graph &graph, const Plan &plan);
+
+} // namespace remat

@@ -1,0 +1,70 @@
+//===- Planners.h - From a graph to a plan -----------------------*- C++ -*-===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "remat/Plan/Plan.h"
+#include "remat/Plan/Policy.h"
+#include "remat/Plan/Segments.h"
+
+#include <string>
+#include <vector>
+
+namespace remat {
+
+/// Why a forward value is where it is in a plan; the text behind a remark.
+enum class Reason : uint8_t {
+  NotRead,        ///< No backward op needs it.
+  Policy,         ///< Saved: the policy says so.
+  Crosses,        ///< Saved: it is an input of a later segment, or made outside every segment.
+  Result,         ///< Saved: the function returns it.
+  MustRunOnce,    ///< Saved: its op must not run twice.
+  RebuildsRandom, ///< Saved: rebuilding it would run an op that must not run twice.
+  Kept,           ///< Saved: --keep.
+  Recomputed,     ///< Recomputed: nothing saves it.
+  Moved,          ///< Only the backward part reads it: its op runs there, once.
+  Pruned,         ///< Saved: --prune found that recomputing it does not lower the peak.
+};
+std::string_view toString(Reason reason);
+
+struct PolicyPlan {
+  Plan plan;
+  /// By value; arguments and results of backward ops are NotRead.
+  std::vector<Reason> reasons;
+};
+
+struct PolicyRequest {
+  Policy policy = Policy::saveEverything();
+  Segments segments;
+  /// Values (by name, or by the name of their op or checkpoint) that are saved whatever the policy says.
+  std::vector<std::string> keep;
+  /// Values that are recomputed whatever the policy says; a collective named here may be cloned.
+  std::vector<std::string> recompute;
+  /// Save again what is recomputed without lowering the peak.
+  bool prune = false;
+};
+
+/// Recomputes in the backward part what the policy does not save: each op at most once more, as late as possible, producers
+/// first, shared by all readers. Error: a policy name or a `keep`/`recompute` name that matches nothing. The plan is legal.
+Expected<PolicyPlan> planPolicy(const Graph &graph, const PolicyRequest &request);
+
+/// sqrt-n after Chen et al.: save-nothing over about sqrt(n) segments balanced by bytes; several counts are tried and the plan with the
+/// lowest peak is taken. Never above the peak of the program order (which is then the plan). `keep`, `recompute` and `prune` as above.
+Expected<PolicyPlan> planSqrtN(const Graph &graph, const PolicyRequest &request);
+
+/// What the tools take from the command line.
+struct PlanOptions {
+  std::string policy = "save-everything";
+  std::string segments;  ///< Empty: `sqrt` for sqrt-n, else `none`.
+  std::vector<std::string> keep, recompute;
+  bool prune = false;
+};
+
+/// Reads the options and plans. Error: those of the parts, or options that contradict each other.
+Expected<PolicyPlan> plan(const Graph &graph, const PlanOptions &options);
+
+} // namespace remat

@@ -1,0 +1,93 @@
+//===- Generators.h - What the generators share ------------------*- C++ -*-===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "remat/Plan/Graph.h"
+
+namespace remat {
+
+/// One setting of a generator, with its default and its range, both ends included.
+struct Knob {
+  std::string_view name;
+  double value;
+  double least, most;
+  bool isInteger = true;
+};
+
+struct Knobs {
+  std::vector<Knob> knobs;
+
+  /// Reads `key=value,…`. Error: an unknown key, a value that is no number or out of range.
+  std::optional<Error> read(std::string_view text);
+  int64_t integer(std::string_view name) const { return int64_t(find(name).value); }
+  double real(std::string_view name) const { return find(name).value; }
+
+private:
+  const Knob &find(std::string_view name) const;
+  std::string nearestNote(std::string_view key) const;
+};
+
+/// SplitMix64 (Steele et al., 2014). Not std::mt19937 with std:: distributions: those give other numbers in other
+/// libraries.
+class Random {
+public:
+  explicit Random(uint64_t seed) : state(seed) {}
+
+  uint64_t next() {
+    uint64_t z = state += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+  /// In `[0, bound)`; the bias of the remainder is below 2^-32 for bounds below 2^32.
+  uint64_t below(uint64_t bound) { return next() % bound; }
+  bool chance(double probability) { return double(next() >> 11) * 0x1p-53 < probability; }
+
+private:
+  uint64_t state;
+};
+
+/// A result that a StepBuilder makes. A view has the `bytes` that it shows.
+struct NewValue {
+  std::string name;
+  int64_t bytes;
+  ValueId viewOf = {};
+};
+
+/// Builds a graph from names that are known to be new, and times the ops by the roofline.
+class StepBuilder {
+public:
+  explicit StepBuilder(std::string_view graphName) : builder(graphName) {}
+
+  ValueId argument(std::string name, int64_t bytes);
+  OpId op(const OpInfo &info, std::span<const ValueId> operands, std::span<const NewValue> results);
+  /// A result of the last op.
+  ValueId result(size_t i) const { return ValueId(firstResult.index() + i); }
+  int64_t bytes(ValueId value) const { return sizes[value.index()]; }
+
+  Graph finish(std::span<const ValueId> results) {
+    for (ValueId value : results)
+      builder.addResult(value);
+    return builder.finish();
+  }
+
+private:
+  static constexpr double flopsPerNs = 19500, bytesPerNs = 1500;
+
+  GraphBuilder builder;
+  std::vector<int64_t> sizes;
+  ValueId firstResult;
+};
+
+Knobs layeredKnobs();
+Expected<Graph> generateLayered(std::string_view graphName, const Knobs &knobs);
+
+Knobs transformerKnobs();
+Expected<Graph> generateTransformer(std::string_view graphName, const Knobs &knobs);
+
+} // namespace remat

@@ -1,0 +1,183 @@
+//===- Graph.cpp - The planner's view of a training step ------------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "remat/Plan/Graph.h"
+#include "remat/Plan/Plan.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace remat {
+
+static constexpr std::array<std::string_view, 11> opClassNames = {
+    "dot",    "convolution", "reduction", "elementwise", "data-movement", "view",
+    "random", "collective",  "loop",      "constant",    "opaque"};
+
+std::string_view toString(OpClass opClass) { return opClassNames[static_cast<size_t>(opClass)]; }
+
+std::optional<OpClass> parseOpClass(std::string_view text) {
+  auto found = std::find(opClassNames.begin(), opClassNames.end(), text);
+  if (found == opClassNames.end())
+    return std::nullopt;
+  return static_cast<OpClass>(found - opClassNames.begin());
+}
+
+std::string_view toString(Phase phase) { return phase == Phase::Forward ? "forward" : "backward"; }
+
+int64_t Graph::residentBytes() const {
+  int64_t bytes = 0;
+  for (size_t i = 0; i < argumentCount; ++i)
+    bytes += values[i].bytes;
+  return bytes;
+}
+
+bool Graph::mustRunOnce(OpId id) const {
+  const OpInfo &info = op(id);
+  return !info.recomputable || info.opClass == OpClass::Random || info.opClass == OpClass::Collective ||
+         info.opClass == OpClass::Opaque;
+}
+
+std::optional<OpId> Graph::findOp(std::string_view opName) const {
+  auto found = opByName.find(opName);
+  return found == opByName.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<ValueId> Graph::findValue(std::string_view valueName) const {
+  auto found = valueByName.find(valueName);
+  return found == valueByName.end() ? std::nullopt : std::optional(found->second);
+}
+
+GraphBuilder::GraphBuilder(std::string_view graphName) {
+  graph.graphName = graphName;
+  graph.operandBegin.push_back(0);
+  graph.resultStart.push_back(0);
+}
+
+std::string_view GraphBuilder::intern(std::string_view text) {
+  return text.empty() ? std::string_view() : *graph.texts->emplace(text).first;
+}
+
+static std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
+
+Expected<ValueId> GraphBuilder::addArgument(std::string_view name, int64_t bytes, bool donated) {
+  if (!graph.ops.empty())
+    return makeError("argument " + quoted(name) + " comes after the first op");
+  if (bytes < 0)
+    return makeError("argument " + quoted(name) + " has negative bytes", "bytes");
+  ValueId id(graph.values.size());
+  std::string_view kept = intern(name);
+  if (!graph.valueByName.emplace(kept, id).second)
+    return makeError("the name " + quoted(name) + " is taken", "name");
+  ValueInfo argument;
+  argument.name = kept;
+  argument.bytes = bytes;
+  argument.donated = donated;
+  graph.values.push_back(argument);
+  graph.producers.push_back(OpId());
+  graph.bases.push_back(id);
+  graph.resultStart[0] = ++graph.argumentCount;
+  return id;
+}
+
+/// What is wrong with a result that shares or overwrites the storage of `other`.
+static std::optional<Error> checkSharing(const Graph &graph, const ValueInfo &result, std::span<const ValueId> operands) {
+  auto isOperand = [&](ValueId id) { return std::find(operands.begin(), operands.end(), id) != operands.end(); };
+  if (result.viewOf && !isOperand(result.viewOf))
+    return Error{"a view must name an operand of its op", "view_of", {}};
+  if (result.viewOf && result.bytes != 0)
+    return Error{"a view has no bytes of its own, found " + std::to_string(result.bytes), "bytes", "write \"bytes\": 0"};
+  if (!result.inplaceOf)
+    return std::nullopt;
+  if (!isOperand(result.inplaceOf))
+    return Error{"a result in place must name an operand of its op", "inplace_of", {}};
+  ValueId base = graph.base(result.inplaceOf);
+  if (graph.isArgument(base) && !graph.value(base).donated)
+    return Error{"argument " + quoted(graph.value(base).name) + " is overwritten but not donated", "inplace_of",
+                 "mark the argument with \"donated\": true"};
+  return std::nullopt;
+}
+
+Expected<OpId> GraphBuilder::addOp(const OpInfo &info, std::span<const ValueId> operands,
+                                   std::span<const ValueInfo> results) {
+  OpId id(graph.ops.size());
+  if (!std::isfinite(info.costNs) || info.costNs < 0)
+    return makeError("the cost must be a number of nanoseconds, at least 0", "cost_ns");
+  if (info.flops < 0)
+    return makeError("negative number of FLOPs", "flops");
+  if (info.workspaceBytes < 0)
+    return makeError("negative bytes", "workspace_bytes");
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (!operands[i] || operands[i].index() >= graph.values.size())
+      return makeError("nothing makes this operand", "operands[" + std::to_string(i) + "]");
+  OpInfo kept = info;
+  kept.name = intern(info.name);
+  kept.kind = intern(info.kind);
+  kept.checkpointName = intern(info.checkpointName);
+  kept.region = intern(info.region);
+  kept.location = intern(info.location);
+  if (!graph.opByName.emplace(kept.name, id).second)
+    return makeError("the name " + quoted(info.name) + " is taken", "name");
+  for (size_t i = 0; i < results.size(); ++i) {
+    std::string place = "results[" + std::to_string(i) + "].";
+    if (results[i].bytes < 0)
+      return makeError("negative bytes", place + "bytes");
+    if (auto error = checkSharing(graph, results[i], operands))
+      return makeError(error->message, place + error->place, error->note);
+    ValueId value(graph.values.size());
+    ValueInfo result = results[i];
+    result.name = intern(result.name);
+    if (!graph.valueByName.emplace(result.name, value).second)
+      return makeError("the name " + quoted(result.name) + " is taken", place + "name");
+    graph.values.push_back(result);
+    graph.producers.push_back(id);
+    graph.bases.push_back(result.viewOf ? graph.bases[result.viewOf.index()] : value);
+  }
+  graph.ops.push_back(kept);
+  graph.operandList.insert(graph.operandList.end(), operands.begin(), operands.end());
+  graph.operandBegin.push_back(graph.operandList.size());
+  graph.resultStart.push_back(graph.values.size());
+  return id;
+}
+
+void GraphBuilder::addResult(ValueId value) { graph.resultList.push_back(value); }
+
+void GraphBuilder::addRegion(std::string_view name, std::string_view policy) {
+  graph.regionList.push_back({intern(name), intern(policy)});
+}
+
+Graph GraphBuilder::finish() {
+  // Users by counting sort: ops come in program order, so every list ends up in it.
+  std::vector<OpId> lastUser(graph.values.size());
+  graph.userBegin.assign(graph.values.size() + 1, 0);
+  auto forEachUse = [&](auto visit) {
+    std::fill(lastUser.begin(), lastUser.end(), OpId());
+    for (size_t i = 0; i < graph.ops.size(); ++i)
+      for (ValueId operand : graph.operands(OpId(i)))
+        if (lastUser[operand.index()] != OpId(i)) {
+          lastUser[operand.index()] = OpId(i);
+          visit(operand, OpId(i));
+        }
+  };
+  forEachUse([&](ValueId value, OpId) { ++graph.userBegin[value.index() + 1]; });
+  for (size_t i = 0; i < graph.values.size(); ++i)
+    graph.userBegin[i + 1] += graph.userBegin[i];
+  graph.userList.resize(graph.userBegin.back());
+  std::vector<uint32_t> next(graph.userBegin.begin(), graph.userBegin.end() - 1);
+  forEachUse([&](ValueId value, OpId op) { graph.userList[next[value.index()]++] = op; });
+  return std::move(graph);
+}
+
+Plan programOrder(const Graph &graph) {
+  Plan plan;
+  plan.steps.reserve(graph.numOps());
+  for (size_t i = 0; i < graph.numOps(); ++i)
+    plan.steps.push_back(OpId(i));
+  return plan;
+}
+
+} // namespace remat

@@ -1,0 +1,45 @@
+//===- PlanOptions.cpp - From the command line to a plan ----------------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Text.h"
+#include "remat/Plan/Planners.h"
+
+namespace remat {
+
+/// sqrt-n takes its own segments, and says what is saved alone.
+static std::optional<Error> checkSqrtN(const PlanOptions &options) {
+  if (options.policy != "sqrt-n")
+    return Error{formatText("policy '{}': sqrt-n cannot be joined with other policies", options.policy), {},
+                 "write --policy=sqrt-n, and --keep=NAME for what is to be saved besides"};
+  if (!options.segments.empty() && options.segments != "sqrt")
+    return Error{formatText("policy 'sqrt-n' makes its own segments, found --segments={}", options.segments), {},
+                 formatText("leave --segments out, or write --policy=save-nothing --segments={}", options.segments)};
+  return std::nullopt;
+}
+
+Expected<PolicyPlan> plan(const Graph &graph, const PlanOptions &options) {
+  PolicyRequest request;
+  request.keep = options.keep;
+  request.recompute = options.recompute;
+  request.prune = options.prune;
+  if (options.policy.starts_with("sqrt-n+") || options.policy == "sqrt-n" || options.policy.ends_with("+sqrt-n")) {
+    if (std::optional<Error> error = checkSqrtN(options))
+      return std::unexpected(std::move(*error));
+    return planSqrtN(graph, request);
+  }
+  Expected<Policy> policy = Policy::parse(options.policy);
+  if (!policy)
+    return std::unexpected(policy.error());
+  Expected<Segments> segments = makeSegments(graph, options.segments.empty() ? "none" : options.segments);
+  if (!segments)
+    return std::unexpected(segments.error());
+  request.policy = std::move(*policy);
+  request.segments = std::move(*segments);
+  return planPolicy(graph, request);
+}
+
+} // namespace remat

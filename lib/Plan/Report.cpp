@@ -1,0 +1,103 @@
+//===- Report.cpp - What a plan gained and cost ----------------------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "remat/Plan/Report.h"
+
+#include <algorithm>
+#include <utility>
+
+using namespace remat;
+
+/// The values of forward ops that stay for the backward part of `plan`, in program order: those whose bytes are
+/// Simulation::residualBytes (a test compares the two).
+static std::vector<ValueId> findSaved(const Graph &graph, const Plan &plan) {
+  // The backward part: backward ops, second executions, and forward ops that were moved behind a backward op that
+  // follows them in program order.
+  std::vector<bool> executed(graph.numOps()), madeInForward(graph.numValues()), saved(graph.numValues());
+  size_t backwardEnd = 0;
+  for (OpId op : plan.steps) {
+    bool isBackward = graph.op(op).phase == Phase::Backward;
+    bool runsInBackward = isBackward || executed[op.index()] || op.index() < backwardEnd;
+    if (isBackward && !executed[op.index()])
+      backwardEnd = std::max(backwardEnd, op.index() + 1);
+    executed[op.index()] = true;
+    if (runsInBackward)
+      for (ValueId operand : graph.operands(op))
+        if (madeInForward[operand.index()])
+          saved[graph.base(operand).index()] = true;
+    // A view is bound to the instance that its base had when the view was made.
+    for (size_t i = 0; i < graph.numResults(op); ++i) {
+      ValueId result = graph.result(op, i), viewed = graph.value(result).viewOf;
+      madeInForward[result.index()] = viewed ? bool(madeInForward[viewed.index()]) : !runsInBackward;
+    }
+  }
+  std::vector<ValueId> values;
+  for (size_t i = graph.numArguments(); i < graph.numValues(); ++i)
+    if (saved[i] && graph.value(ValueId(i)).bytes > 0)
+      values.push_back(ValueId(i));
+  return values;
+}
+
+static void listSaved(Report &report, const Graph &graph, const PolicyPlan &planned) {
+  std::vector<ValueId> largestFirst = findSaved(graph, planned.plan);
+  std::ranges::sort(largestFirst, [&](ValueId a, ValueId b) {
+    return std::pair(-graph.value(a).bytes, a) < std::pair(-graph.value(b).bytes, b);
+  });
+  for (ValueId id : largestFirst) {
+    const ValueInfo &value = graph.value(id);
+    std::string reason = planned.reasons.empty() ? std::string() : std::string(toString(planned.reasons[id.index()]));
+    report.saved.push_back(
+        {std::string(value.name), value.bytes, std::string(graph.op(graph.producer(id)).location), std::move(reason)});
+  }
+}
+
+static void listRecomputed(Report &report, const Graph &graph, const Plan &plan) {
+  std::vector<size_t> executions(graph.numOps());
+  for (OpId op : plan.steps)
+    ++executions[op.index()];
+  auto cost = [&](OpId id) { return double(executions[id.index()] - 1) * graph.op(id).costNs; };
+  std::vector<OpId> costliestFirst;
+  for (size_t i = 0; i < graph.numOps(); ++i) {
+    OpClass opClass = graph.op(OpId(i)).opClass;
+    if (executions[i] > 1 && opClass != OpClass::Constant && opClass != OpClass::View)
+      costliestFirst.push_back(OpId(i));
+  }
+  std::ranges::sort(costliestFirst, [&](OpId a, OpId b) { return std::pair(-cost(a), a) < std::pair(-cost(b), b); });
+  for (OpId id : costliestFirst) {
+    const OpInfo &op = graph.op(id);
+    report.recomputed.push_back({std::string(op.name), executions[id.index()] - 1, cost(id), std::string(op.location)});
+  }
+}
+
+static Report::Side makeSide(const Graph &graph, const Plan &plan, Simulation simulation) {
+  std::string peakOp = plan.steps.empty() ? std::string() : std::string(graph.op(plan.steps[simulation.peakStep]).name);
+  return {simulation.peakBytes, std::move(peakOp), simulation.residualBytes,
+          simulation.flops,     simulation.costNs, std::move(simulation.timeline)};
+}
+
+Report remat::makeReport(const Graph &graph, const PolicyPlan &planned, ReportContext context) {
+  Report report;
+  report.context = std::move(context);
+  report.function = graph.name();
+  report.ops = graph.numOps();
+  report.values = graph.numValues();
+  for (size_t i = 0; i < graph.numOps(); ++i)
+    ++(graph.op(OpId(i)).phase == Phase::Forward ? report.forwardOps : report.backwardOps);
+  report.residentBytes = graph.residentBytes();
+  Plan original = programOrder(graph);
+  Simulation before = simulate(graph, original), after = simulate(graph, planned.plan);
+  report.recomputedOps = after.executions - before.executions;
+  if (before.costNs > 0)
+    report.overheadCost = (after.costNs - before.costNs) / before.costNs;
+  if (before.flops > 0)
+    report.overheadFlops = double(after.flops - before.flops) / double(before.flops);
+  report.before = makeSide(graph, original, std::move(before));
+  report.after = makeSide(graph, planned.plan, std::move(after));
+  listSaved(report, graph, planned);
+  listRecomputed(report, graph, planned.plan);
+  return report;
+}

@@ -1,0 +1,172 @@
+//===- Pipelines.cpp - From a module to a rewritten module ----------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "remat/Transforms/Pipelines.h"
+
+#include "Marks.h"
+
+#include "remat/IR/RematDialect.h"
+#include "remat/Transforms/Apply.h"
+
+using namespace mlir;
+
+namespace remat {
+
+InFlightDiagnostic emitError(Location location, const Error &error) {
+  InFlightDiagnostic diag = mlir::emitError(location);
+  if (!error.place.empty())
+    diag << error.place << ": ";
+  diag << error.message;
+  if (!error.note.empty())
+    diag.attachNote() << error.note;
+  return diag;
+}
+
+FailureOr<func::FuncOp> findMainFunction(ModuleOp module, StringRef name) {
+  SmallVector<func::FuncOp> all, open;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal())
+      continue;
+    all.push_back(function);
+    if (function.getName() == (name.empty() ? "main" : name))
+      return function;
+    if (function.isPublic())
+      open.push_back(function);
+  }
+  if (name.empty() && open.size() == 1)
+    return open.front();
+  InFlightDiagnostic diag = module.emitError();
+  if (!name.empty())
+    diag << "no function named '" << name << "' that has a body";
+  else if (all.empty())
+    diag << "no function: the module holds no func.func with a body";
+  else
+    diag << "no main function: none is named 'main', and " << open.size() << " are public";
+  for (func::FuncOp function : all)
+    diag.attachNote(function.getLoc()) << "say which with --function=" << function.getName();
+  return diag;
+}
+
+FailureOr<ExtractOptions> makeExtractOptions(const RematOptions &options, Location location) {
+  ExtractOptions result;
+  Expected<DeviceProfile> device = findDevice(options.device);
+  if (!device)
+    return emitError(location, device.error());
+  result.device = std::move(*device);
+  for (StringRef bound : options.dim) {
+    auto [name, text] = bound.rsplit('=');
+    int64_t size;
+    if (name.empty() || text.getAsInteger(10, size) || size < 0) {
+      InFlightDiagnostic diag = mlir::emitError(location) << "'" << bound << "' does not bound a dimension";
+      diag.attachNote() << "say --dim=NAME.D=N, such as --dim=arg0.0=32, or --dim=*=32";
+      return diag;
+    }
+    result.dimensionBounds[name] = size;
+  }
+  return result;
+}
+
+static bool carriesPhases(func::FuncOp function) {
+  return function.walk([](Operation *op) { return WalkResult(success(!op->hasAttr(attr::phase))); }).wasInterrupted();
+}
+
+FailureOr<ExtractedModule> extractModule(ModuleOp original, const RematOptions &options) {
+  ExtractedModule result;
+  FailureOr<ExtractOptions> extractOptions = makeExtractOptions(options, original.getLoc());
+  if (failed(extractOptions))
+    return failure();
+  result.extractOptions = std::move(*extractOptions);
+  result.module = original.clone();
+  if (options.function.empty()) {
+    FailureOr<std::optional<JoinedFunctions>> joined = joinFunctions(*result.module);
+    if (failed(joined))
+      return failure();
+    result.joined = *joined;
+  }
+  if (result.joined) {
+    result.function = result.joined->joined;
+    result.hasBackward = true;
+  } else {
+    FailureOr<func::FuncOp> function = findMainFunction(*result.module, options.function);
+    if (failed(function) || failed(flattenFunction(*function)))
+      return failure();
+    result.function = *function;
+    result.givenPhases = carriesPhases(*function);
+    FailureOr<bool> hasBackward = findPhases(*function, {options.lossResult});
+    if (failed(hasBackward))
+      return failure();
+    result.hasBackward = *hasBackward;
+  }
+  FailureOr<ExtractedGraph> extracted = extractGraph(result.function, result.extractOptions);
+  if (failed(extracted))
+    return failure();
+  result.extracted = std::move(*extracted);
+  return result;
+}
+
+void stripMarks(func::FuncOp function, ArrayRef<StringRef> kept) {
+  auto isMark = [&](StringRef name) { return name.starts_with("remat.") && !llvm::is_contained(kept, name); };
+  function.walk([&](Operation *op) {
+    for (NamedAttribute attribute : llvm::to_vector(op->getDiscardableAttrs()))
+      if (isMark(attribute.getName()))
+        op->removeDiscardableAttr(attribute.getName());
+  });
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    for (NamedAttribute attribute : llvm::to_vector(function.getResultAttrs(i)))
+      if (isMark(attribute.getName()))
+        function.removeResultAttr(i, attribute.getName());
+}
+
+/// Takes off what planning needed, and all that consumers of StableHLO would refuse.
+static void stripPlanning(const ExtractedModule &module, func::FuncOp function) {
+  if (isStableHlo(function))
+    return stripMarks(function);
+  SmallVector<StringRef> kept = {attr::clone, attr::checkpointName, attr::region, attr::loss, "remat.regions",
+                                 "remat.residuals", mark::recomputations};
+  if (module.givenPhases)
+    kept.push_back(attr::phase);
+  stripMarks(function, kept);
+}
+
+FailureOr<bool> applyToModule(ExtractedModule &module, const Plan &plan) {
+  if (plan.steps == programOrder(module.extracted.graph).steps)
+    return false;
+  int64_t plannedPeakBytes = simulate(module.extracted.graph, plan).peakBytes;
+  if (failed(applyPlan(module.function, module.extracted, plan)) ||
+      failed(verifyRewrite(module.function, plannedPeakBytes, module.extractOptions)))
+    return failure();
+  if (!module.joined) {
+    stripPlanning(module, module.function);
+    return true;
+  }
+  // The joined function's count of clones is lost with it; what the barriers say stays.
+  if (failed(splitFunctions(*module.joined)))
+    return failure();
+  for (func::FuncOp part : {module.joined->forward, module.joined->backward}) {
+    Attribute phase = part->getDiscardableAttr(attr::phase);
+    stripPlanning(module, part);
+    if (phase)
+      part->setDiscardableAttr(attr::phase, phase);
+  }
+  return true;
+}
+
+FailureOr<bool> rematerialize(ModuleOp module, const RematOptions &options) {
+  FailureOr<ExtractedModule> extracted = extractModule(module, options);
+  if (failed(extracted))
+    return failure();
+  Expected<PolicyPlan> planned = plan(extracted->extracted.graph, options.planOptions());
+  if (!planned)
+    return emitError(extracted->function.getLoc(), planned.error());
+  emitRemarks(extracted->function, extracted->extracted, *planned);
+  FailureOr<bool> changed = applyToModule(*extracted, planned->plan);
+  if (succeeded(changed) && *changed)
+    module.getBodyRegion().takeBody(extracted->module->getBodyRegion());
+  return changed;
+}
+
+} // namespace remat

@@ -1,0 +1,59 @@
+//===- Remarks.cpp - Why a tensor is saved or recomputed ------------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "remat/IR/OpModel.h"
+#include "remat/Transforms/Pipelines.h"
+
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace remat {
+
+static StringRef ref(std::string_view text) { return {text.data(), text.size()}; }
+
+static void emitValueRemark(func::FuncOp function, const ExtractedGraph &extracted, ValueId value, Reason reason) {
+  const Graph &graph = extracted.graph;
+  OpId op = graph.producer(value);
+  Location location = extracted.ops[op.index()]->getLoc();
+  auto describe = [&](StringRef name) {
+    return remark::RemarkOpts::name(name).category("remat").function(function.getName());
+  };
+  remark::detail::InFlightRemark remark;
+  auto finish = [&](remark::detail::InFlightRemark remark) {
+    remark << remark::detail::Remark::Arg("Value", ref(graph.value(value).name))
+           << remark::detail::Remark::Arg("Bytes", graph.value(value).bytes)
+           << remark::detail::Remark::Arg("CostNs", graph.op(op).costNs)
+           << remark::detail::Remark::Arg("Reason", ref(toString(reason)));
+  };
+  switch (reason) {
+  case Reason::NotRead:
+    return;
+  case Reason::Recomputed:
+    return finish(remark::passed(location, describe("recomputed")));
+  case Reason::Moved:
+    return finish(remark::passed(location, describe("moved")));
+  default:
+    return finish(remark::missed(location, describe("saved")));
+  }
+}
+
+void emitRemarks(func::FuncOp function, const ExtractedGraph &extracted, const PolicyPlan &planned) {
+  llvm::StringSet<> unknown;
+  for (Operation *op : extracted.ops)
+    if (!describeOp(op).known && unknown.insert(op->getName().getStringRef()).second)
+      op->emitRemark() << "nothing is known about '" << op->getName().getStringRef()
+                       << "': it is never recomputed";
+  if (!function.getContext()->getRemarkEngine())
+    return;
+  for (size_t i = 0; i < planned.reasons.size(); ++i)
+    if (!extracted.graph.isArgument(ValueId(i)))
+      emitValueRemark(function, extracted, ValueId(i), planned.reasons[i]);
+}
+
+} // namespace remat

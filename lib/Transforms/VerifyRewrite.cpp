@@ -1,0 +1,31 @@
+//===- VerifyRewrite.cpp - The promised peak, measured again --------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "remat/Plan/Simulator.h"
+#include "remat/Transforms/Apply.h"
+
+using namespace mlir;
+
+namespace remat {
+
+LogicalResult verifyRewrite(func::FuncOp function, int64_t plannedPeakBytes, const ExtractOptions &options) {
+  FailureOr<ExtractedGraph> rewritten = extractGraph(function, options);
+  if (failed(rewritten))
+    return failure();
+  Simulation measured = simulate(rewritten->graph, programOrder(rewritten->graph));
+  if (measured.peakBytes == plannedPeakBytes)
+    return success();
+  InFlightDiagnostic diag = function.emitError()
+                            << "the rewritten function needs " << measured.peakBytes << " bytes at its peak, but "
+                            << plannedPeakBytes << " were planned";
+  if (measured.peakStep < rewritten->ops.size())
+    diag.attachNote(rewritten->ops[measured.peakStep]->getLoc()) << "the peak is here";
+  diag.attachNote() << "this is a mistake of remat, please report it with the input";
+  return diag;
+}
+
+} // namespace remat

@@ -1,0 +1,145 @@
+//===- ReportTest.cpp ------------------------------------------------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "remat/Plan/Report.h"
+#include "TestGraphs.h"
+#include "remat/Plan/Generate.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+using namespace remat;
+using namespace remat::test;
+
+static std::string textOf(const Report &report) {
+  std::ostringstream out;
+  writeReportText(out, report);
+  return out.str();
+}
+
+static std::string firstLine(const std::string &text) { return text.substr(0, text.find('\n')); }
+
+TEST(Report, countsByHand) {
+  Graph graph = Maker("g")
+                    .argument("x", 100)
+                    .forward("a", {"x"}, 8)
+                    .view("v", Phase::Forward, "a")
+                    .forward("b", {"v"}, 4)
+                    .forward("c", {"b"}, 4)
+                    .backward("d", {"c"}, 16)
+                    .backward("e", {"d", "v"}, 4)
+                    .result("e")
+                    .finish();
+  Report report = makeReport(graph, {planOf(graph, {"a", "v", "b", "c", "d", "a", "v", "e"}), {}}, {});
+  EXPECT_EQ(report.forwardOps, 4u);
+  EXPECT_EQ(report.backwardOps, 2u);
+  EXPECT_EQ(report.residentBytes, 100);
+  // before: d: a(8) + c(4) + d(16) = 28, e: a(8) + d(16) + e(4) = 28. after: d: 4 + 16 = 20, e: 8 + 16 + 4 = 28.
+  EXPECT_EQ(report.before.peakBytes, 28);
+  EXPECT_EQ(report.before.peakOp, "d");
+  EXPECT_EQ(report.after.peakBytes, 28);
+  EXPECT_EQ(report.after.peakOp, "e");
+  EXPECT_EQ(report.before.residualBytes, 8 + 4);
+  EXPECT_EQ(report.after.residualBytes, 4);
+  // The view v was executed again too, which does not count.
+  EXPECT_EQ(report.recomputedOps, 1u);
+  ASSERT_EQ(report.recomputed.size(), 1u);
+  EXPECT_EQ(report.recomputed[0].op, "a");
+  ASSERT_EQ(report.saved.size(), 1u);
+  EXPECT_EQ(report.saved[0].value, "c");
+  // Five ops of 1 ns, one of them twice.
+  EXPECT_DOUBLE_EQ(report.overheadCost, 1.0 / 5);
+  EXPECT_EQ(firstLine(textOf(report)), "nothing gained: the peak stays at 28 B, at 20.0% more time");
+}
+
+/// Report lists by its own replay what `simulate` adds up.
+TEST(Report, listsAddUp) {
+  for (uint32_t seed = 0; seed < 500; ++seed) {
+    Graph graph = randomGraph(seed, 2 + seed % 12);
+    Report report = makeReport(graph, {randomPlan(graph, seed, seed % 5), {}}, {});
+    int64_t saved = 0;
+    size_t times = 0;
+    for (const Report::SavedValue &value : report.saved)
+      saved += value.bytes;
+    for (const Report::RecomputedOp &op : report.recomputed)
+      times += op.times;
+    ASSERT_EQ(saved, report.after.residualBytes) << "seed " << seed;
+    ASSERT_EQ(times, report.recomputedOps) << "seed " << seed;
+  }
+}
+
+TEST(Report, textFitsATerminal) {
+  Graph graph = *generateGraph("layered:n=400");
+  std::string longName(300, 'n');
+  ReportContext context{.tool = longName, .input = longName, .policy = longName, .segments = longName};
+  Plan plan = randomPlan(graph, 1, 50);
+  std::istringstream lines(textOf(makeReport(graph, {plan, {}}, context)));
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_LE(line.size(), 80u) << line;
+  Maker maker(longName);
+  maker.argument("x", int64_t(1) << 59).op(longName, Phase::Forward, {"x"}, int64_t(1) << 59, {.location = longName});
+  Graph wide = maker.backward("b", {longName}, 1).finish();
+  std::istringstream wideLines(textOf(makeReport(wide, {programOrder(wide), {}}, context)));
+  for (std::string line; std::getline(wideLines, line);)
+    EXPECT_LE(line.size(), 80u) << line;
+}
+
+TEST(Report, aPeakThatRoseComesWithAWayOut) {
+  Graph graph = Maker("g")
+                    .argument("x", 1)
+                    .op("a", Phase::Forward, {"x"}, 2, {.opClass = OpClass::Dot, .costNs = 1, .workspaceBytes = 5})
+                    .backward("b", {"a"}, 2)
+                    .backward("c", {"a", "b"}, 1)
+                    .result("c")
+                    .finish();
+  // a: 2 + 5 = 7, b: 2 + 2, c: 2 + 2 + 1; with a again before c: b(2) + a(2) + 5 = 9
+  Report report = makeReport(graph, {planOf(graph, {"a", "b", "a", "c"}), {}}, {});
+  std::string text = textOf(report);
+  EXPECT_EQ(firstLine(text), "the peak rose by 28.6%: 7 B -> 9 B, at 33.3% more time");
+  EXPECT_NE(text.find("\nnote: --prune"), text.npos);
+}
+
+TEST(Report, jsonKeepsItsFields) {
+  Graph graph = Maker("g").argument("x", 1).forward("a", {"x"}, 2).backward("b", {"a"}, 1).result("b").finish();
+  ReportContext context{.tool = "t 1", .input = "i", .policy = "save-everything", .segments = "none"};
+  std::ostringstream out;
+  writeReportJson(out, makeReport(graph, {programOrder(graph), {}}, context));
+  EXPECT_EQ(out.str(), R"({
+  "schema": 1,
+  "tool": "t 1",
+  "input": "i",
+  "function": "g",
+  "policy": "save-everything",
+  "segments": "none",
+  "level": "graph",
+  "memory_limit_bytes": null,
+  "device": null,
+  "ops": 2,
+  "values": 3,
+  "forward_ops": 1,
+  "backward_ops": 1,
+  "resident_bytes": 1,
+  "before": {"peak_bytes": 3, "peak_op": "b", "residual_bytes": 2, "flops": 0, "cost_ns": 2},
+  "after": {"peak_bytes": 3, "peak_op": "b", "residual_bytes": 2, "flops": 0, "cost_ns": 2, "arena_bytes": null},
+  "saved_values": 1,
+  "recomputed_ops": 0,
+  "overhead_cost": 0,
+  "overhead_flops": 0,
+  "lower_bound": {"peak_bytes": null, "cost_ns": null, "gap": null},
+  "plan_seconds": 0,
+  "saved": [
+    {"value": "a", "bytes": 2, "loc": ""}
+  ],
+  "recomputed": [],
+  "timeline": {
+    "before": [2, 3],
+    "after": [2, 3]
+  }
+}
+)");
+}

@@ -1,0 +1,176 @@
+//===- CommandLine.cpp - The flags of remat-opt ---------------------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CommandLine.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace cl = llvm::cl;
+
+namespace remat {
+
+namespace {
+
+cl::OptionCategory &category() {
+  static cl::OptionCategory planning("Planning options");
+  return planning;
+}
+
+/// Flags of Options.def, by member.
+struct Flags {
+  using Text = cl::opt<std::string>;
+  using List = cl::list<std::string>;
+  using Flag = cl::opt<bool>;
+  using Number = cl::opt<int64_t>;
+  // The commas of a policy's names are its own; those of lists separate.
+#define REMAT_OPTION(TYPE, MEMBER, NAME, DEFAULT, VALUE, HELP)                                                         \
+  TYPE MEMBER{NAME, cl::desc(HELP), cl::value_desc(VALUE), cl::cat(category())};
+#include "remat/Transforms/Options.def"
+
+  cl::opt<std::string> emit{"emit", cl::desc("What to write: mlir, mlirbc or graph-json (the planner's graph)"),
+                            cl::value_desc("KIND"), cl::init("mlir"), cl::cat(category())};
+  cl::list<std::string> report{"report", cl::desc("Write what was gained; - prints it"),
+                               cl::value_desc("FILE.json|FILE.txt|-"), cl::cat(category())};
+  cl::opt<std::string> plan{"plan", cl::desc("Apply this plan instead of making one"), cl::value_desc("FILE.json"),
+                            cl::cat(category())};
+  cl::opt<std::string> planOut{"plan-out", cl::desc("Write the plan"), cl::value_desc("FILE.json"),
+                               cl::cat(category())};
+  cl::opt<std::string> order{"order", cl::desc("Order of first executions: given"), cl::value_desc("given"),
+                             cl::cat(category())};
+};
+
+/// Flags that the design names for later versions.
+struct LaterFlag {
+  const char *name, *instead;
+};
+constexpr LaterFlag laterFlags[] = {
+    {"memory-limit", "choose among the policies by --report, or use --policy=sqrt-n"},
+    {"device-memory", "choose among the policies by --report, or use --policy=sqrt-n"},
+    {"pareto", "run once per policy with --report=FILE.json"},
+    {"effort", "leave it out: the named policies don't search"},
+    {"time-limit", "leave it out: the named policies don't search"},
+    {"cost", "leave it out: costs are times; the report gives FLOPs too"},
+};
+
+struct LaterFlags {
+  std::vector<std::unique_ptr<cl::opt<std::string>>> flags;
+  LaterFlags() {
+    for (const LaterFlag &flag : laterFlags)
+      flags.push_back(std::make_unique<cl::opt<std::string>>(llvm::StringRef(flag.name), cl::Hidden, cl::ValueOptional));
+  }
+};
+
+Flags &flags() {
+  static Flags all;
+  return all;
+}
+LaterFlags &later() {
+  static LaterFlags all;
+  return all;
+}
+
+} // namespace
+
+void printError(llvm::StringRef message, llvm::StringRef note) {
+  llvm::errs() << "remat-opt: error: " << message << "\n";
+  if (!note.empty())
+    llvm::errs() << "remat-opt: note: " << note << "\n";
+}
+
+void printError(const Error &error) {
+  printError(error.place.empty() ? error.message : error.place + ": " + error.message, error.note);
+}
+
+void registerPlanningFlags() {
+  flags();
+  later();
+}
+
+template <typename Flag, typename T>
+static void take(const Flag &flag, T &value, bool &given) {
+  if (flag.getNumOccurrences() == 0)
+    return;
+  given = true;
+  value = flag;
+}
+/// A list's items may be given one by one, by commas, or both.
+static void take(const Flags::List &flag, std::vector<std::string> &value, bool &given) {
+  for (llvm::StringRef text : flag)
+    for (llvm::StringRef item : llvm::split(text, ','))
+      if (!item.empty())
+        value.push_back(item.str());
+  given |= flag.getNumOccurrences() > 0;
+}
+
+static bool unsupported(const llvm::Twine &what, llvm::StringRef note) {
+  printError((what + " is not supported by this version").str(), note);
+  return false;
+}
+
+static bool checkEmit(llvm::StringRef emit) {
+  if (llvm::is_contained({"mlir", "mlirbc", "graph-json"}, emit))
+    return true;
+  llvm::StringRef note = "this version writes --emit=mlir, mlirbc or graph-json";
+  if (llvm::is_contained({"linalg", "llvm", "ptx", "cubin", "fatbin", "object", "shared"}, emit))
+    return unsupported("--emit=" + emit, note);
+  printError(("unknown --emit '" + emit + "'").str(), note);
+  return false;
+}
+
+static bool checkReport(llvm::StringRef report) {
+  llvm::StringRef note = "say --report=FILE.json, --report=FILE.txt or --report=-";
+  if (report.ends_with(".trace.json") || report.ends_with(".html"))
+    return unsupported("--report=" + report, note);
+  if (report == "-" || report.ends_with(".json") || report.ends_with(".txt"))
+    return true;
+  printError(("--report=" + report + " has no kind that is known").str(), note);
+  return false;
+}
+
+static bool checkLaterFlags() {
+  for (auto [flag, description] : llvm::zip(later().flags, laterFlags))
+    if (flag->getNumOccurrences())
+      return unsupported(llvm::Twine("--") + description.name, description.instead);
+  if (flags().order.getNumOccurrences() && flags().order != "given")
+    return flags().order == "free" ? unsupported("--order=free", "leave it out: first executions keep their order")
+                                   : (printError("unknown --order '" + flags().order + "'", "say --order=given"), false);
+  return true;
+}
+
+static bool anyPrintingFlag() {
+  for (auto &[name, option] : cl::getRegisteredOptions())
+    if (option->getNumOccurrences() && (name.starts_with("mlir-print") || name.starts_with("mlir-elide")))
+      return true;
+  return false;
+}
+
+std::optional<CommandLine> readPlanningFlags() {
+  CommandLine result;
+  bool &given = result.anyPlanningFlag;
+#define REMAT_OPTION(TYPE, MEMBER, NAME, DEFAULT, VALUE, HELP) take(flags().MEMBER, result.options.MEMBER, given);
+#include "remat/Transforms/Options.def"
+  take(flags().emit, result.emit, given);
+  take(flags().report, result.reports, given);
+  take(flags().plan, result.planFile, given);
+  take(flags().planOut, result.planOut, given);
+  std::string order;
+  take(flags().order, order, given);
+  result.anyPrintingFlag = anyPrintingFlag();
+  if (!checkLaterFlags() || !checkEmit(result.emit) || !llvm::all_of(result.reports, checkReport))
+    return std::nullopt;
+  if (!result.planFile.empty())
+    for (const char *name : {"policy", "segments", "keep", "recompute", "prune"})
+      if (cl::getRegisteredOptions()[name]->getNumOccurrences()) {
+        printError(std::string("--plan and --") + name + " contradict each other", "a plan file is applied as it is");
+        return std::nullopt;
+      }
+  return result;
+}
+
+} // namespace remat

@@ -1,0 +1,129 @@
+//===- main.cpp - remat-opt -----------------------------------------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// With planning flags: read, plan, rewrite, write. With passes, or without any of both: a plain MLIR opt tool.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Run.h"
+
+#include "remat/IR/OpModel.h"
+#include "remat/Plan/OutputFile.h"
+#include "remat/Transforms/Passes.h"
+
+#include "mlir/IR/Remarks.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Remark/RemarkStreamer.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace mlir;
+using namespace remat;
+
+static LogicalResult enableRemarks(MLIRContext &context, const MlirOptMainConfig &config) {
+  if (!config.shouldEmitRemarks())
+    return success();
+  auto filter = [](std::string text) { return text.empty() ? std::nullopt : std::optional(text); };
+  remark::RemarkCategories categories = {filter(config.getRemarksAllFilter()), filter(config.getRemarksPassedFilter()),
+                                         filter(config.getRemarksMissedFilter()), filter(config.getRemarksAnalyseFilter()),
+                                         filter(config.getRemarksFailedFilter())};
+  auto policy = std::make_unique<remark::RemarkEmittingPolicyAll>();
+  if (config.getRemarkFormat() == RemarkFormat::REMARK_FORMAT_STDOUT)
+    return remark::enableOptimizationRemarks(context, nullptr, std::move(policy), categories,
+                                             /*printAsEmitRemarks=*/true);
+  bool yaml = config.getRemarkFormat() == RemarkFormat::REMARK_FORMAT_YAML;
+  std::string path = config.getRemarksOutputFile();
+  if (path.empty())
+    path = yaml ? "mlir-remarks.yaml" : "mlir-remarks.bitstream";
+  return remark::enableOptimizationRemarksWithLLVMStreamer(
+      context, path, yaml ? llvm::remarks::Format::YAML : llvm::remarks::Format::Bitstream, std::move(policy), categories);
+}
+
+/// The passes that the command line names.
+static bool hasPasses(const MlirOptMainConfig &config) {
+  MLIRContext context;
+  PassManager manager(&context);
+  ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) { return success(); });
+  return failed(config.setupPassPipeline(manager)) || manager.size() > 0;
+}
+
+static LogicalResult runPlanning(const CommandLine &line, const Input &input, DialectRegistry &registry,
+                                 const MlirOptMainConfig &config) {
+  MLIRContext context(registry);
+  context.allowUnregisteredDialects();
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(input.content, input.name), llvm::SMLoc());
+  InputDiagnostics diagnostics(sources, &context, input);
+  if (failed(enableRemarks(context, config)))
+    return failure();
+  OwningOpRef<ModuleOp> module = parseModule(sources, &context, input);
+  if (!module)
+    return failure();
+  return run(line, input, *module);
+}
+
+/// MLIR's own driver; its output appears whole or not at all too.
+static LogicalResult runPasses(const CommandLine &line, const Input &input, DialectRegistry &registry,
+                               const MlirOptMainConfig &config) {
+  Expected<OutputFile> file = OutputFile::open(line.output);
+  if (!file)
+    return printError(file.error()), failure();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  LogicalResult result = MlirOptMain(stream, llvm::MemoryBuffer::getMemBufferCopy(input.content, input.name), registry, config);
+  if (failed(result))
+    return failure();
+  file->stream().write(text.data(), text.size());
+  if (std::optional<Error> error = file->commit())
+    return printError(*error), failure();
+  return success();
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  OutputFile::removeOnSignals();
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registry.insert<RematDialect>();
+  registerExternalModels(registry);
+  registerAllPasses();
+  registerRematPasses();
+  registerPrintOpModelPass();
+  registerPlanningFlags();
+
+  std::string header = registerCLIOptions("remat-opt: plans what a training step saves and recomputes", registry);
+  auto [inputPath, outputPath] = parseCLIOptions(argc, argv, header);
+  std::optional<CommandLine> line = readPlanningFlags();
+  if (!line)
+    return 1;
+  line->input = inputPath;
+  line->output = outputPath;
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  config.allowUnregisteredDialects(true);
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return failed(MlirOptMain(llvm::outs(), llvm::MemoryBuffer::getMemBuffer(""), registry, config));
+  if (line->anyPlanningFlag && hasPasses(config)) {
+    printError("planning flags and passes contradict each other",
+               "say --pass-pipeline='builtin.module(remat{policy=…},…)' to have both");
+    return 1;
+  }
+  std::optional<Input> input = readInput(inputPath);
+  if (!input)
+    return 1;
+  // Tests of the tool split files and expect diagnostics; the pass `remat` does all but the reports.
+  bool asPass = config.shouldVerifyDiagnostics() || !config.inputSplitMarker().empty();
+  if (line->anyPlanningFlag && asPass)
+    config.setPassPipelineSetupFn([&](PassManager &manager) {
+      manager.addPass(createRematPass(line->options));
+      return success();
+    });
+  return failed(line->anyPlanningFlag && !asPass ? runPlanning(*line, *input, registry, config)
+                                                 : runPasses(*line, *input, registry, config));
+}
