@@ -26,16 +26,19 @@ int64_t scalarFlops(Operation *op) {
   if (name.consume_front("arith."))
     return llvm::StringSwitch<int64_t>(name)
         .Case("constant", 0)
-        .Cases({"divf", "divsi", "divui", "remf", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi"}, divisionFlops)
+        .Cases({"divf", "divsi", "divui", "remf", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi"},
+               divisionFlops)
         .Default(simpleFlops);
   if (name.consume_front("math."))
     return llvm::StringSwitch<int64_t>(name)
-        .Cases({"absf", "absi", "ceil", "copysign", "ctlz", "cttz", "ctpop", "floor", "isfinite", "isinf", "isnan", "isnormal", "clampf"},
+        .Cases({"absf", "absi", "ceil", "copysign", "ctlz", "cttz", "ctpop", "floor", "isfinite", "isinf", "isnan",
+                "isnormal", "clampf"},
                simpleFlops)
         .Cases({"round", "roundeven", "trunc"}, simpleFlops)
         .Case("fma", 2)
         .Cases({"sqrt", "rsqrt", "cbrt"}, divisionFlops)
-        .Cases({"exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "sin", "cos", "sincos", "tan", "tanh", "erf", "sinh", "cosh"},
+        .Cases({"exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "sin", "cos", "sincos", "tan", "tanh", "erf",
+                "sinh", "cosh"},
                exponentialFlops)
         .Default(specialFlops);
   return 0;
@@ -46,7 +49,9 @@ namespace {
 template <typename Op>
 struct ElementwiseModel : RematOpInterface::ExternalModel<ElementwiseModel<Op>, Op> {
   OpClass getOpClass(Operation *) const { return OpClass::Elementwise; }
-  int64_t getFlops(Operation *op) const { return multiplyClamped(scalarFlops(op), elementCount(op->getResult(0).getType())); }
+  int64_t getFlops(Operation *op) const {
+    return multiplyClamped(scalarFlops(op), elementCount(op->getResult(0).getType()));
+  }
 };
 
 struct ConstantModel : RematOpInterface::ExternalModel<ConstantModel, arith::ConstantOp> {

@@ -32,26 +32,46 @@ struct BuiltIn {
 };
 } // namespace
 
-/// Peak rates without sparsity; the link is one direction of PCIe; a launch is what a kernel costs back to back on one stream.
-/// sm_80: NVIDIA A100 80GB SXM datasheet (2022). sm_90: NVIDIA H100 SXM datasheet (2023). sm_100: NVIDIA DGX B200 datasheet (2024), an
-/// eighth of the system, and the HGX B200 figures for f64 and f32.
-/// cpu: two cores with AVX-512 (Intel Xeon, Emerald Rapids): 2 FMA units × 16 lanes × 2 FLOP × 2.5 GHz each; what two cores draw
-/// from DDR5; a launch is the fork and join of two threads.
+/// Peak rates without sparsity; the link is one direction of PCIe; a launch is what a kernel costs back to back on one
+/// stream. sm_80: NVIDIA A100 80GB SXM datasheet (2022). sm_90: NVIDIA H100 SXM datasheet (2023). sm_100: NVIDIA DGX
+/// B200 datasheet (2024), an eighth of the system, and the HGX B200 figures for f64 and f32. cpu: two cores with
+/// AVX-512 (Intel Xeon, Emerald Rapids): 2 FMA units × 16 lanes × 2 FLOP × 2.5 GHz each; what two cores draw from DDR5;
+/// a launch is the fork and join of two threads.
 static llvm::ArrayRef<BuiltIn> builtIns() {
   constexpr double tera = 1e12, giga = 1e9;
   static const BuiltIn table[] = {
-      {"sm_80", "a100",
-       {"sm_80", {19.5 * tera, 19.5 * tera, 156 * tera, 312 * tera, 312 * tera, 312 * tera, 624 * tera},
-        {9.7 * tera, 19.5 * tera, 19.5 * tera, 39 * tera, 78 * tera, 78 * tera, 19.5 * tera}, 2039 * giga, 32 * giga, 2500}},
-      {"sm_90", "h100",
-       {"sm_90", {67 * tera, 67 * tera, 494.5 * tera, 989.5 * tera, 989.5 * tera, 1979 * tera, 1979 * tera},
-        {34 * tera, 67 * tera, 67 * tera, 134 * tera, 134 * tera, 134 * tera, 67 * tera}, 3350 * giga, 64 * giga, 2000}},
-      {"sm_100", "b200",
-       {"sm_100", {37 * tera, 75 * tera, 1125 * tera, 2250 * tera, 2250 * tera, 4500 * tera, 4500 * tera},
-        {37 * tera, 75 * tera, 75 * tera, 150 * tera, 150 * tera, 150 * tera, 75 * tera}, 8000 * giga, 64 * giga, 2000}},
-      {"cpu", "",
-       {"cpu", {160 * giga, 320 * giga, 320 * giga, 320 * giga, 320 * giga, 320 * giga, 1280 * giga},
-        {80 * giga, 160 * giga, 160 * giga, 160 * giga, 160 * giga, 160 * giga, 160 * giga}, 30 * giga, 30 * giga, 2000}},
+      {"sm_80",
+       "a100",
+       {"sm_80",
+        {19.5 * tera, 19.5 * tera, 156 * tera, 312 * tera, 312 * tera, 312 * tera, 624 * tera},
+        {9.7 * tera, 19.5 * tera, 19.5 * tera, 39 * tera, 78 * tera, 78 * tera, 19.5 * tera},
+        2039 * giga,
+        32 * giga,
+        2500}},
+      {"sm_90",
+       "h100",
+       {"sm_90",
+        {67 * tera, 67 * tera, 494.5 * tera, 989.5 * tera, 989.5 * tera, 1979 * tera, 1979 * tera},
+        {34 * tera, 67 * tera, 67 * tera, 134 * tera, 134 * tera, 134 * tera, 67 * tera},
+        3350 * giga,
+        64 * giga,
+        2000}},
+      {"sm_100",
+       "b200",
+       {"sm_100",
+        {37 * tera, 75 * tera, 1125 * tera, 2250 * tera, 2250 * tera, 4500 * tera, 4500 * tera},
+        {37 * tera, 75 * tera, 75 * tera, 150 * tera, 150 * tera, 150 * tera, 75 * tera},
+        8000 * giga,
+        64 * giga,
+        2000}},
+      {"cpu",
+       "",
+       {"cpu",
+        {160 * giga, 320 * giga, 320 * giga, 320 * giga, 320 * giga, 320 * giga, 1280 * giga},
+        {80 * giga, 160 * giga, 160 * giga, 160 * giga, 160 * giga, 160 * giga, 160 * giga},
+        30 * giga,
+        30 * giga,
+        2000}},
   };
   return table;
 }
@@ -63,7 +83,8 @@ llvm::ArrayRef<std::string_view> deviceNames() {
 
 Expected<DeviceProfile> findDevice(llvm::StringRef nameOrPath) {
   for (const BuiltIn &device : builtIns())
-    if (nameOrPath == llvm::StringRef(device.name) || (!device.alias.empty() && nameOrPath == llvm::StringRef(device.alias)))
+    if (nameOrPath == llvm::StringRef(device.name) ||
+        (!device.alias.empty() && nameOrPath == llvm::StringRef(device.alias)))
       return device.profile;
   auto file = llvm::MemoryBuffer::getFile(nameOrPath);
   if (file) {
@@ -74,10 +95,13 @@ Expected<DeviceProfile> findDevice(llvm::StringRef nameOrPath) {
     return profile;
   }
   auto nearest = nearestName({nameOrPath.data(), nameOrPath.size()}, {deviceNames().data(), deviceNames().size()});
-  std::string note = nearest ? "did you mean '" + std::string(*nearest) + "'?"
-                             : "built-in devices: " + llvm::join(llvm::map_range(deviceNames(), [](auto name) { return std::string(name); }), ", ");
-  return makeError("unknown device '" + nameOrPath.str() + "': not a built-in device, and as a file: " + file.getError().message(), {},
-                   std::move(note));
+  std::string note =
+      nearest ? "did you mean '" + std::string(*nearest) + "'?"
+              : "built-in devices: " +
+                    llvm::join(llvm::map_range(deviceNames(), [](auto name) { return std::string(name); }), ", ");
+  return makeError("unknown device '" + nameOrPath.str() +
+                       "': not a built-in device, and as a file: " + file.getError().message(),
+                   {}, std::move(note));
 }
 
 //===----------------------------------------------------------------------===//
@@ -100,7 +124,7 @@ public:
     std::vector<std::string> keys;
     for (const auto &field : object)
       keys.push_back(field.first.str());
-    llvm::sort(keys);  // The object is a hash table; the first error must not depend on it.
+    llvm::sort(keys); // The object is a hash table; the first error must not depend on it.
     for (const std::string &key : keys)
       if (!llvm::is_contained(known, std::string_view(key))) {
         auto nearest = nearestName(key, {known.data(), known.size()});
@@ -109,8 +133,8 @@ public:
   }
 
   /// A number above `least` (or equal to it, if `orEqual`), or `byDefault` where the field is missing.
-  double number(const llvm::json::Object &object, llvm::StringRef key, const std::string &path, std::optional<double> byDefault,
-                bool zeroAllowed = false) {
+  double number(const llvm::json::Object &object, llvm::StringRef key, const std::string &path,
+                std::optional<double> byDefault, bool zeroAllowed = false) {
     const llvm::json::Value *value = object.get(key);
     if (!value) {
       if (!byDefault)
@@ -159,7 +183,8 @@ Expected<DeviceProfile> parseDevice(llvm::StringRef json) {
   if (!object)
     return makeError("expected an object");
   ProfileReader reader;
-  reader.checkKeys(*object, "", {"name", "matrix_flops", "vector_flops", "bytes_per_second", "link_bytes_per_second", "launch_ns"});
+  reader.checkKeys(*object, "",
+                   {"name", "matrix_flops", "vector_flops", "bytes_per_second", "link_bytes_per_second", "launch_ns"});
   DeviceProfile profile;
   std::optional<llvm::StringRef> name = object->getString("name");
   if (!name || name->empty())
@@ -171,7 +196,7 @@ Expected<DeviceProfile> parseDevice(llvm::StringRef json) {
   profile.linkBytesPerSecond = reader.number(*object, "link_bytes_per_second", "", std::nullopt);
   profile.launchNs = reader.number(*object, "launch_ns", "", std::nullopt, /*zeroAllowed=*/true);
   if (reader.error)
-    return std::unexpected(std::move(*reader.error));
+    return std::move(*reader.error);
   return profile;
 }
 

@@ -9,7 +9,6 @@
 #include "remat/IR/RematOpInterface.h"
 #include "remat/IR/StableHloAttributes.h"
 
-#include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -28,12 +27,8 @@ static std::optional<int64_t> constantInteger(Value value) {
     if (!op)
       return std::nullopt;
     StringRef name = hloName(op);
-    if (name == "constant") {
-      auto elements = dyn_cast_or_null<DenseIntElementsAttr>(getHloAttr(op, "value"));
-      if (!elements || !elements.isSplat() || elements.getElementType().getIntOrFloatBitWidth() > 64)
-        return std::nullopt;
-      return elements.getSplatValue<llvm::APInt>().getSExtValue();
-    }
+    if (name == "constant")
+      return hloInteger(getHloAttr(op, "value"));
     unsigned result = cast<OpResult>(value).getResultNumber();
     auto described = dyn_cast<RematOpInterface>(op);
     std::optional<unsigned> viewed;
@@ -55,15 +50,17 @@ static std::optional<unsigned> carried(Value value, Block &block) {
 }
 
 static Block *onlyBlock(Region &region) {
-  return region.hasOneBlock() && !region.front().empty() && isBlockTerminator(&region.front().back()) ? &region.front() : nullptr;
+  return region.hasOneBlock() && !region.front().empty() && isBlockTerminator(&region.front().back()) ? &region.front()
+                                                                                                      : nullptr;
 }
 
 std::optional<int64_t> tripCount(Operation *op) {
   if (hloName(op) != "while" || op->getNumRegions() != 2)
     return std::nullopt;
   Block *condition = onlyBlock(op->getRegion(0)), *body = onlyBlock(op->getRegion(1));
-  if (!condition || !body || condition->back().getNumOperands() != 1 || body->back().getNumOperands() != op->getNumOperands() ||
-      condition->getNumArguments() != op->getNumOperands() || body->getNumArguments() != op->getNumOperands())
+  if (!condition || !body || condition->back().getNumOperands() != 1 ||
+      body->back().getNumOperands() != op->getNumOperands() || condition->getNumArguments() != op->getNumOperands() ||
+      body->getNumArguments() != op->getNumOperands())
     return std::nullopt;
   Operation *compare = condition->back().getOperand(0).getDefiningOp();
   if (!compare || hloName(compare) != "compare" || compare->getNumOperands() != 2)
@@ -95,7 +92,8 @@ std::optional<int64_t> tripCount(Operation *op) {
   if (direction != "LT" && direction != "LE")
     return std::nullopt;
   int64_t distance;
-  if (llvm::SubOverflow(*limit, *start, distance) || (direction == "LE" && llvm::AddOverflow(distance, int64_t(1), distance)))
+  if (llvm::SubOverflow(*limit, *start, distance) ||
+      (direction == "LE" && llvm::AddOverflow(distance, int64_t(1), distance)))
     return std::nullopt;
   return distance <= 0 ? 0 : (distance - 1) / *step + 1;
 }
@@ -134,9 +132,9 @@ private:
   Block &block;
   const BlockModel &model;
   std::vector<Storage> storages;
-  DenseMap<Value, size_t> storageOf;       ///< Values not in it own nothing here: arguments, captured values, views of those.
-  DenseMap<Value, Value> baseOf;           ///< The value that a view ends at.
-  DenseMap<Value, size_t> lastReadOfBase;  ///< Last step that reads the base or one of its views.
+  DenseMap<Value, size_t> storageOf; ///< Values not in it own nothing here: arguments, captured values, views of those.
+  DenseMap<Value, Value> baseOf;     ///< The value that a view ends at.
+  DenseMap<Value, size_t> lastReadOfBase; ///< Last step that reads the base or one of its views.
 
   Value base(Value value) const {
     auto found = baseOf.find(value);
@@ -194,8 +192,8 @@ private:
       storageOf[value] = found->second;
   }
 
-  /// The destination that the result takes the place of: bufferization writes in place where nobody reads the old value later. A captured
-  /// value is read again in the next trip, and `tensor.empty` has no place to give.
+  /// The destination that the result takes the place of: bufferization writes in place where nobody reads the old value
+  /// later. A captured value is read again in the next trip, and `tensor.empty` has no place to give.
   std::optional<unsigned> overwritten(Operation *op, const OpModel &described, unsigned result, size_t time) const {
     std::optional<unsigned> destination = described.destinationOf[result];
     if (!destination)

@@ -18,8 +18,8 @@ class DialectRegistry;
 
 namespace remat {
 
-/// What one scalar operation counts in FLOPs. A division, root or transcendental is a sequence of simple operations in every
-/// library; the numbers are typical lengths. They matter only where an op isn't bound by memory: on CPUs.
+/// What one scalar operation counts in FLOPs. A division, root or transcendental is a sequence of simple operations in
+/// every library; the numbers are typical lengths. They matter only where an op isn't bound by memory: on CPUs.
 enum FlopWeight : int64_t { simpleFlops = 1, divisionFlops = 4, exponentialFlops = 8, specialFlops = 16 };
 
 /// Sums and products that stop at the largest integer instead of wrapping around: shapes come from files.
@@ -48,7 +48,8 @@ llvm::StringRef hloName(mlir::Operation *op);
 
 /// Fills in what a loop's model takes from its body; `model.tripCount` is known already.
 void describeLoop(mlir::Operation *op, OpModel &model);
-/// Sum of the FLOPs of the ops in an op's regions, each executed once; clears `recomputable` if one of them may not run twice.
+/// Sum of the FLOPs of the ops in an op's regions, each executed once; clears `recomputable` if one of them may not run
+/// twice.
 int64_t describeRegionBodies(mlir::Operation *op, bool &recomputable);
 
 /// One per dialect group: attach the external models.

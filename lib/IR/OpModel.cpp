@@ -51,7 +51,7 @@ static std::optional<int64_t> elementBytes(Type type) {
   }
   if (isa<IndexType>(type))
     return 8;
-  if (isa<FloatTF32Type>(type))  // 19 bits wide as a type, but stored like f32.
+  if (isa<FloatTF32Type>(type)) // 19 bits wide as a type, but stored like f32.
     return 4;
   if (type.isIntOrFloat())
     return std::max<int64_t>(1, (type.getIntOrFloatBitWidth() + 7) / 8);
@@ -93,6 +93,10 @@ int64_t elementCount(Type type) {
 // Defaults of RematOpInterface
 //===----------------------------------------------------------------------===//
 
+OpClass askOpClass(Operation *op) { return cast<RematOpInterface>(op).getOpClass(); }
+
+int64_t askFlops(Operation *op) { return cast<RematOpInterface>(op).getFlops(); }
+
 int64_t defaultFlops(Operation *op, OpClass opClass) {
   switch (opClass) {
   case OpClass::View:
@@ -122,7 +126,8 @@ int64_t defaultBytesMoved(Operation *op, OpClass opClass) {
 bool defaultIsRecomputable(Operation *op, OpClass opClass) {
   if (opClass == OpClass::Random || opClass == OpClass::Collective || opClass == OpClass::Opaque)
     return false;
-  // A loop's ops are asked one by one (describeLoop), so that ops of dialects that MLIR knows nothing of may stand in it.
+  // A loop's ops are asked one by one (describeLoop), so that ops of dialects that MLIR knows nothing of may stand in
+  // it.
   return opClass == OpClass::Loop || isMemoryEffectFree(op);
 }
 
@@ -175,7 +180,7 @@ static std::string findDynamicType(Operation *op) {
     for (Type type : types)
       if (!typeBytes(type)) {
         std::string text;
-        llvm::raw_string_ostream(text) << "type without a static size: " << type;
+        llvm::raw_string_ostream(text) << "type without a static size: '" << type << "'";
         return text;
       }
   return {};

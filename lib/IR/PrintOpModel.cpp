@@ -55,6 +55,8 @@ struct PrintOpModel : PassWrapper<PrintOpModel, OperationPass<>> {
       Expected<DeviceProfile> found = findDevice(device);
       if (!found) {
         InFlightDiagnostic error = emitError(getOperation()->getLoc(), found.error().message);
+        if (!found.error().place.empty())
+          error << " at " << found.error().place;
         if (!found.error().note.empty())
           error.attachNote() << found.error().note;
         return signalPassFailure();
@@ -67,8 +69,9 @@ struct PrintOpModel : PassWrapper<PrintOpModel, OperationPass<>> {
       for (Block &block : function.getFunctionBody())
         printBlock(block, 1, profile, &totals);
       llvm::outs() << "  total dot_flops=" << totals.dotFlops << " conv_flops=" << totals.convFlops
-                   << " conv_flops_valid=" << totals.convFlopsValid << " loops_with_unknown_trip_count=" << totals.unknownTrips
-                   << " unknown_ops=" << totals.unknownOps << "\n";
+                   << " conv_flops_valid=" << totals.convFlopsValid
+                   << " loops_with_unknown_trip_count=" << totals.unknownTrips << " unknown_ops=" << totals.unknownOps
+                   << "\n";
     });
   }
 

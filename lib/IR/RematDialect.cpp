@@ -176,7 +176,8 @@ bool BarrierOp::bufferizesToMemoryWrite(OpOperand &, const bufferization::Analys
 bool BarrierOp::mustBufferizeInPlace(OpOperand &operand, const bufferization::AnalysisState &) {
   return operand.getOperandNumber() == 0;
 }
-bufferization::AliasingValueList BarrierOp::getAliasingValues(OpOperand &operand, const bufferization::AnalysisState &) {
+bufferization::AliasingValueList BarrierOp::getAliasingValues(OpOperand &operand,
+                                                              const bufferization::AnalysisState &) {
   return identityAliases(operand, getResult());
 }
 LogicalResult BarrierOp::bufferize(RewriterBase &rewriter, const bufferization::BufferizationOptions &options,

@@ -17,10 +17,12 @@ using namespace mlir;
 namespace remat {
 
 /// Product over the dimensions of a loop nest with constant bounds.
-static std::optional<int64_t> nestTrips(ArrayRef<OpFoldResult> lower, ArrayRef<OpFoldResult> upper, ArrayRef<OpFoldResult> step) {
+static std::optional<int64_t> nestTrips(ArrayRef<OpFoldResult> lower, ArrayRef<OpFoldResult> upper,
+                                        ArrayRef<OpFoldResult> step) {
   SmallVector<int64_t> trips;
   for (auto [from, to, by] : llvm::zip_equal(lower, upper, step)) {
-    std::optional<int64_t> first = getConstantIntValue(from), end = getConstantIntValue(to), stride = getConstantIntValue(by);
+    std::optional<int64_t> first = getConstantIntValue(from), end = getConstantIntValue(to),
+                           stride = getConstantIntValue(by);
     int64_t distance;
     if (!first || !end || !stride || *stride <= 0 || llvm::SubOverflow(*end, *first, distance))
       return std::nullopt;
@@ -32,13 +34,15 @@ static std::optional<int64_t> nestTrips(ArrayRef<OpFoldResult> lower, ArrayRef<O
 static std::optional<int64_t> trips(scf::ForOp op) {
   if (op.getUnsignedCmp())
     return std::nullopt;
-  return nestTrips({OpFoldResult(op.getLowerBound())}, {OpFoldResult(op.getUpperBound())}, {OpFoldResult(op.getStep())});
+  return nestTrips({OpFoldResult(op.getLowerBound())}, {OpFoldResult(op.getUpperBound())},
+                   {OpFoldResult(op.getStep())});
 }
 static std::optional<int64_t> trips(scf::ForallOp op) {
   return nestTrips(op.getMixedLowerBound(), op.getMixedUpperBound(), op.getMixedStep());
 }
 static std::optional<int64_t> trips(scf::ParallelOp op) {
-  return nestTrips(getAsOpFoldResult(op.getLowerBound()), getAsOpFoldResult(op.getUpperBound()), getAsOpFoldResult(op.getStep()));
+  return nestTrips(getAsOpFoldResult(op.getLowerBound()), getAsOpFoldResult(op.getUpperBound()),
+                   getAsOpFoldResult(op.getStep()));
 }
 static std::optional<int64_t> trips(scf::WhileOp) { return std::nullopt; }
 // Branches: as in StableHLO's `if` and `case`, every region counts once.
@@ -68,7 +72,8 @@ void attach(MLIRContext *context) {
 
 void registerScfModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, scf::SCFDialect *) {
-    attach<scf::ExecuteRegionOp, scf::ForOp, scf::ForallOp, scf::IfOp, scf::IndexSwitchOp, scf::ParallelOp, scf::WhileOp>(context);
+    attach<scf::ExecuteRegionOp, scf::ForOp, scf::ForallOp, scf::IfOp, scf::IndexSwitchOp, scf::ParallelOp,
+           scf::WhileOp>(context);
   });
 }
 

@@ -22,8 +22,12 @@ Attribute getHloAttr(Operation *op, StringRef name) {
 }
 
 std::string hloAttributeText(Attribute attribute) {
-  if (auto opaque = dyn_cast_or_null<OpaqueAttr>(attribute))
-    return opaque.getAttrData().str();
+  if (auto opaque = dyn_cast_or_null<OpaqueAttr>(attribute)) {
+    // `#stablehlo<"dot<…>">` is how text with odd characters is written; the quotes are part of the data.
+    StringRef data = opaque.getAttrData();
+    bool quoted = data.size() >= 2 && data.front() == '"' && data.back() == '"';
+    return (quoted ? data.drop_front().drop_back() : data).str();
+  }
   std::string text;
   llvm::raw_string_ostream(text) << attribute;
   StringRef rest = text;
@@ -95,6 +99,7 @@ public:
 private:
   StringRef text;
   size_t position = 0, failedAt = 0;
+  unsigned depth = 0;
   std::string message;
 
   void skipSpace() {
@@ -114,8 +119,12 @@ private:
 
   /// Fields of nested records become fields of this one: no attribute uses a key twice.
   bool fields(HloRecord &record) {
-    if (peek('>'))
+    if (++depth > 64)
+      return fail("too deeply nested");
+    if (peek('>')) {
+      --depth;
       return true;
+    }
     do {
       StringRef key = word();
       if (key.empty())
@@ -123,6 +132,7 @@ private:
       if (!expect('=') || !value(key.str(), record))
         return false;
     } while (consume(','));
+    --depth;
     return true;
   }
 
@@ -140,17 +150,22 @@ private:
     StringRef found = word();
     if (found.empty())
       return fail("expected a value");
-    if (consume('<'))  // An attribute or a type with its dialect's name.
+    if (consume('<')) // An attribute or a type with its dialect's name.
       return fields(record) && expect('>');
     record.words[key] = found.str();
     return true;
   }
 
   bool list(Ints &into) {
+    // Text from a file must not exhaust the stack.
+    if (++depth > 64)
+      return fail("too deeply nested");
     if (!expect('['))
       return false;
-    if (consume(']'))
+    if (consume(']')) {
+      --depth;
       return true;
+    }
     do {
       if (peek('[')) {
         if (!list(into))
@@ -162,6 +177,7 @@ private:
         return fail("expected an integer");
       into.push_back(number);
     } while (consume(','));
+    --depth;
     return expect(']');
   }
 
@@ -196,7 +212,7 @@ Expected<HloRecord> parseHloRecord(StringRef text) {
   HloRecord record;
   RecordReader reader(text);
   if (!reader.record(record))
-    return std::unexpected(reader.error());
+    return reader.error();
   return record;
 }
 
@@ -222,12 +238,13 @@ Expected<DotDims> parseDotDims(Attribute attribute) {
   // A ragged dot holds the numbers of a dot in a field of its own.
   Expected<HloRecord> record = readRecord(attribute, StringRef(text).starts_with("ragged_dot<") ? "ragged_dot" : "dot");
   if (!record)
-    return std::unexpected(record.error());
+    return record.error();
   return DotDims{record->list("lhs_batching_dimensions"), record->list("rhs_batching_dimensions"),
                  record->list("lhs_contracting_dimensions"), record->list("rhs_contracting_dimensions")};
 }
 
-/// One operand of `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`: where its two letters stand, and its spatial dimensions in order.
+/// One operand of `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`: where its two letters stand, and its spatial dimensions in
+/// order.
 static bool readConvOperand(RecordReader &reader, char first, char second, int64_t &firstAt, int64_t &secondAt,
                             Ints &spatial) {
   SmallVector<StringRef> items;
@@ -267,7 +284,7 @@ static Expected<ConvDims> readPrettyConv(StringRef text) {
             reader.expect('>') && reader.end();
   if (!ok) {
     reader.fail("expected 'conv<[…]x[…]->[…]>'");
-    return std::unexpected(reader.error());
+    return reader.error();
   }
   return dims;
 }
@@ -278,7 +295,7 @@ static Expected<ConvDims> readRawConv(StringRef text) {
   rest.consume_front("conv<raw");
   Expected<HloRecord> record = parseHloRecord(("conv<" + rest).str());
   if (!record)
-    return std::unexpected(record.error());
+    return record.error();
   ConvDims dims;
   std::pair<StringRef, int64_t *> numbers[] = {{"input_batch_dimension", &dims.inputBatch},
                                                {"input_feature_dimension", &dims.inputFeature},
@@ -306,25 +323,26 @@ Expected<ConvDims> parseConvDims(Attribute attribute) {
   Expected<ConvDims> dims = raw ? readRawConv(text) : readPrettyConv(text);
   if (dims && (dims->inputSpatial.size() != dims->kernelSpatial.size() ||
                dims->inputSpatial.size() != dims->outputSpatial.size()))
-    return makeError("malformed attribute '" + text + "': input, kernel and output have different numbers of dimensions");
+    return makeError("malformed attribute '" + text +
+                     "': input, kernel and output have different numbers of dimensions");
   return dims;
 }
 
 Expected<GatherDims> parseGatherDims(Attribute attribute) {
   Expected<HloRecord> record = readRecord(attribute, "gather");
   if (!record)
-    return std::unexpected(record.error());
-  return GatherDims{record->list("offset_dims"), record->list("collapsed_slice_dims"),
+    return record.error();
+  return GatherDims{record->list("offset_dims"),           record->list("collapsed_slice_dims"),
                     record->list("operand_batching_dims"), record->list("start_indices_batching_dims"),
-                    record->list("start_index_map"), record->integer("index_vector_dim").value_or(0)};
+                    record->list("start_index_map"),       record->integer("index_vector_dim").value_or(0)};
 }
 
 Expected<ScatterDims> parseScatterDims(Attribute attribute) {
   Expected<HloRecord> record = readRecord(attribute, "scatter");
   if (!record)
-    return std::unexpected(record.error());
-  return ScatterDims{record->list("update_window_dims"), record->list("inserted_window_dims"),
-                     record->list("input_batching_dims"), record->list("scatter_indices_batching_dims"),
+    return record.error();
+  return ScatterDims{record->list("update_window_dims"),           record->list("inserted_window_dims"),
+                     record->list("input_batching_dims"),          record->list("scatter_indices_batching_dims"),
                      record->list("scatter_dims_to_operand_dims"), record->integer("index_vector_dim").value_or(0)};
 }
 
@@ -340,6 +358,18 @@ std::string hloEnum(Attribute attribute) {
   return rest.substr(rest.find_last_of(" \t") + 1).str();
 }
 
+/// Whether values of the type fit 64 bits.
+static bool isNarrow(Type type) { return type.isIndex() || (type.isInteger() && type.getIntOrFloatBitWidth() <= 64); }
+
+std::optional<int64_t> hloInteger(Attribute attribute) {
+  if (auto integer = dyn_cast_or_null<IntegerAttr>(attribute); integer && isNarrow(integer.getType()))
+    return integer.getValue().getSExtValue();
+  if (auto elements = dyn_cast_or_null<DenseIntElementsAttr>(attribute);
+      elements && elements.isSplat() && isNarrow(elements.getElementType()))
+    return elements.getSplatValue<llvm::APInt>().getSExtValue();
+  return std::nullopt;
+}
+
 std::optional<Ints> hloIntegers(Attribute attribute) {
   if (auto array = dyn_cast_or_null<DenseI64ArrayAttr>(attribute))
     return Ints(array.asArrayRef());
@@ -350,7 +380,7 @@ std::optional<Ints> hloIntegers(Attribute attribute) {
   Ints integers;
   if (auto elements = dyn_cast_or_null<DenseIntElementsAttr>(attribute)) {
     // Windows and paddings are short; a splat that claims otherwise isn't one.
-    if (elements.getNumElements() > 4096)
+    if (elements.getNumElements() > 4096 || !isNarrow(elements.getElementType()))
       return std::nullopt;
     for (const llvm::APInt &value : elements.getValues<llvm::APInt>())
       integers.push_back(elements.getElementType().isInteger(1) ? value.getZExtValue() : value.getSExtValue());
@@ -359,7 +389,7 @@ std::optional<Ints> hloIntegers(Attribute attribute) {
   if (auto array = dyn_cast_or_null<ArrayAttr>(attribute)) {
     for (Attribute element : array) {
       auto integer = dyn_cast<IntegerAttr>(element);
-      if (!integer)
+      if (!integer || !isNarrow(integer.getType()))
         return std::nullopt;
       integers.push_back(integer.getValue().getSExtValue());
     }

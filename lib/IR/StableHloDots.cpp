@@ -37,6 +37,10 @@ static Type algorithmType(Operation *op, Type elementType) {
   return elementType;
 }
 
+static std::string toText(const Error &error) {
+  return error.place.empty() ? error.message : error.message + " at " + error.place;
+}
+
 void describeHloDot(Operation *op, OpModel &model) {
   StringRef name = hloName(op);
   ArrayRef<int64_t> lhs = dimensions(op->getOperand(0).getType());
@@ -49,14 +53,14 @@ void describeHloDot(Operation *op, OpModel &model) {
   StringRef attribute = name == "ragged_dot" ? "ragged_dot_dimension_numbers" : "dot_dimension_numbers";
   Expected<DotDims> dims = parseDotDims(getHloAttr(op, attribute));
   if (!dims) {
-    model.problem = dims.error().message + " at " + dims.error().place;
+    model.problem = toText(dims.error());
     return;
   }
   int64_t contracted = 1;
   for (int64_t dimension : dims->lhsContracting) {
     if (dimension < 0 || dimension >= static_cast<int64_t>(lhs.size())) {
-      model.problem = "contracting dimension " + std::to_string(dimension) + " is out of range for an operand of rank " +
-                      std::to_string(lhs.size());
+      model.problem = "contracting dimension " + std::to_string(dimension) +
+                      " is out of range for an operand of rank " + std::to_string(lhs.size());
       return;
     }
     contracted = multiplyClamped(contracted, lhs[dimension]);
@@ -72,8 +76,9 @@ struct Window {
   int64_t inputSize, kernelSize, outputSize, stride, padLow, inputDilation, kernelDilation;
 };
 
-/// Pairs of an output position and a kernel tap that meet an element of the input: not padding, and not a hole that dilation made.
-/// Position o and tap k meet position o·stride + k·kernelDilation − padLow of the dilated input. O(kernelSize × inputDilation).
+/// Pairs of an output position and a kernel tap that meet an element of the input: not padding, and not a hole that
+/// dilation made. Position o and tap k meet position o·stride + k·kernelDilation − padLow of the dilated input.
+/// O(kernelSize × inputDilation).
 int64_t countMeetings(const Window &window) {
   int64_t dilatedSize = (window.inputSize - 1) * window.inputDilation + 1, count = 0;
   if (window.inputSize <= 0)
@@ -111,9 +116,12 @@ bool inRange(ArrayRef<int64_t> indices, ArrayRef<int64_t> shape) {
 static Expected<SmallVector<Window>> readWindows(Operation *op, const ConvDims &dims, ArrayRef<int64_t> input,
                                                  ArrayRef<int64_t> kernel, ArrayRef<int64_t> output) {
   size_t count = dims.inputSpatial.size();
-  Ints strides = windowAttribute(op, "window_strides", count, 1), padding = windowAttribute(op, "padding", 2 * count, 0);
-  Ints inputDilation = windowAttribute(op, "lhs_dilation", count, 1), kernelDilation = windowAttribute(op, "rhs_dilation", count, 1);
-  if (strides.size() != count || padding.size() != 2 * count || inputDilation.size() != count || kernelDilation.size() != count)
+  Ints strides = windowAttribute(op, "window_strides", count, 1),
+       padding = windowAttribute(op, "padding", 2 * count, 0);
+  Ints inputDilation = windowAttribute(op, "lhs_dilation", count, 1),
+       kernelDilation = windowAttribute(op, "rhs_dilation", count, 1);
+  if (strides.size() != count || padding.size() != 2 * count || inputDilation.size() != count ||
+      kernelDilation.size() != count)
     return makeError("window attributes don't fit " + std::to_string(count) + " spatial dimensions");
   auto sane = [](int64_t value) { return value >= 1 && value <= INT32_MAX; };
   auto saneSize = [](int64_t value) { return value >= 0 && value <= INT32_MAX; };
@@ -123,9 +131,10 @@ static Expected<SmallVector<Window>> readWindows(Operation *op, const ConvDims &
     return makeError("window strides and dilations must be positive and below 2^31");
   SmallVector<Window> windows;
   for (size_t i = 0; i < count; ++i) {
-    windows.push_back({input[dims.inputSpatial[i]], kernel[dims.kernelSpatial[i]], output[dims.outputSpatial[i]], strides[i],
-                       padding[2 * i], inputDilation[i], kernelDilation[i]});
-    if (!saneSize(windows.back().inputSize) || !saneSize(windows.back().kernelSize) || !saneSize(windows.back().outputSize))
+    windows.push_back({input[dims.inputSpatial[i]], kernel[dims.kernelSpatial[i]], output[dims.outputSpatial[i]],
+                       strides[i], padding[2 * i], inputDilation[i], kernelDilation[i]});
+    if (!saneSize(windows.back().inputSize) || !saneSize(windows.back().kernelSize) ||
+        !saneSize(windows.back().outputSize))
       return makeError("spatial dimensions must be below 2^31");
   }
   return windows;
@@ -134,19 +143,19 @@ static Expected<SmallVector<Window>> readWindows(Operation *op, const ConvDims &
 void describeHloConvolution(Operation *op, OpModel &model) {
   Expected<ConvDims> dims = parseConvDims(getHloAttr(op, "dimension_numbers"));
   if (!dims) {
-    model.problem = dims.error().message + (dims.error().place.empty() ? "" : " at " + dims.error().place);
+    model.problem = toText(dims.error());
     return;
   }
   ArrayRef<int64_t> input = dimensions(op->getOperand(0).getType()), kernel = dimensions(op->getOperand(1).getType());
   ArrayRef<int64_t> output = op->getNumResults() ? dimensions(op->getResult(0).getType()) : ArrayRef<int64_t>();
-  if (!inRange(dims->inputSpatial, input) || !inRange(dims->kernelSpatial, kernel) || !inRange(dims->outputSpatial, output) ||
-      !inRange({dims->kernelInputFeature}, kernel)) {
+  if (!inRange(dims->inputSpatial, input) || !inRange(dims->kernelSpatial, kernel) ||
+      !inRange(dims->outputSpatial, output) || !inRange({dims->kernelInputFeature}, kernel)) {
     model.problem = "convolution dimensions are out of range for its operands";
     return;
   }
   Expected<SmallVector<Window>> windows = readWindows(op, *dims, input, kernel, output);
   if (!windows) {
-    model.problem = windows.error().message;
+    model.problem = toText(windows.error());
     return;
   }
   int64_t perPosition = multiplyClamped(2, kernel[dims->kernelInputFeature]), taps = 1, valid = 1;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One table keyed by op name, the same for the three dialects: what MHLO and CHLO share with StableHLO they call the same. The
-// ops needn't be registered, so nothing here asks for more than operands, types, attributes and regions.
+// One table keyed by op name, the same for the three dialects: what MHLO and CHLO share with StableHLO they call the
+// same. The ops needn't be registered, so nothing here asks for more than operands, types, attributes and regions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +41,7 @@ enum class Rule : uint8_t {
   Fft,              ///< 5 n log2 n (the usual count).
   Dot,
   Convolution,
-  Bitcast,          ///< A view if the width stays, else PerElement.
+  Bitcast, ///< A view if the width stays, else PerElement.
   Loop,
 };
 
@@ -54,19 +54,24 @@ struct Entry {
 
 constexpr Entry entries[] = {
     // Arithmetic. `convert`, `compare` and `select` count as the one simple operation that they are.
-    {"abs add and ceil clamp compare complex conj convert count_leading_zeros floor imag is_finite is_inf is_neg_inf is_pos_inf maximum "
-     "minimum multiply negate next_after not or popcnt real reduce_precision round_nearest_afz round_nearest_even select "
-     "shift_left shift_right_arithmetic shift_right_logical sign square subtract uniform_dequantize uniform_quantize xor",
+    {"abs add and ceil clamp compare complex conj convert count_leading_zeros floor imag is_finite is_inf is_neg_inf "
+     "is_pos_inf maximum "
+     "minimum multiply negate next_after not or popcnt real reduce_precision round_nearest_afz round_nearest_even "
+     "select "
+     "shift_left shift_right_arithmetic shift_right_logical sign square subtract uniform_dequantize uniform_quantize "
+     "xor",
      OpClass::Elementwise, Rule::PerElement},
-    {"broadcast_add broadcast_and broadcast_compare broadcast_complex broadcast_maximum broadcast_minimum broadcast_multiply "
+    {"broadcast_add broadcast_and broadcast_compare broadcast_complex broadcast_maximum broadcast_minimum "
+     "broadcast_multiply "
      "broadcast_next_after broadcast_or broadcast_select broadcast_shift_left broadcast_shift_right_arithmetic "
      "broadcast_shift_right_logical broadcast_subtract broadcast_xor",
      OpClass::Elementwise, Rule::PerElement},
     {"divide remainder sqrt rsqrt cbrt broadcast_divide broadcast_remainder", OpClass::Elementwise, Rule::PerElement,
      divisionFlops},
-    {"cosine exponential exponential_minus_one log log_plus_one logistic sine tan tanh erf cosh sinh", OpClass::Elementwise,
-     Rule::PerElement, exponentialFlops},
-    {"acos acosh asin asinh atan atan2 atanh bessel_i1e broadcast_atan2 broadcast_polygamma broadcast_power broadcast_zeta digamma "
+    {"cosine exponential exponential_minus_one log log_plus_one logistic sine tan tanh erf cosh sinh",
+     OpClass::Elementwise, Rule::PerElement, exponentialFlops},
+    {"acos acosh asin asin_acos_kernel asinh atan atan2 atanh bessel_i1e broadcast_atan2 broadcast_polygamma "
+     "broadcast_power broadcast_zeta digamma "
      "erf_inv erfc lgamma polygamma power zeta",
      OpClass::Elementwise, Rule::PerElement, specialFlops},
     {"map", OpClass::Elementwise, Rule::Map},
@@ -79,11 +84,12 @@ constexpr Entry entries[] = {
     {"broadcast broadcast_in_dim concatenate copy dynamic_broadcast_in_dim dynamic_iota dynamic_pad dynamic_reshape "
      "constant_like iota pad reverse transpose",
      OpClass::DataMovement, Rule::Copy},
-    {"dynamic_gather dynamic_slice gather real_dynamic_slice slice torch_index_select", OpClass::DataMovement, Rule::Pick},
+    {"dynamic_gather dynamic_slice gather real_dynamic_slice slice torch_index_select", OpClass::DataMovement,
+     Rule::Pick},
     {"dynamic_update_slice", OpClass::DataMovement, Rule::Update},
     {"scatter", OpClass::DataMovement, Rule::Scatter},
     {"sort", OpClass::DataMovement, Rule::Sort},
-    {"top_k", OpClass::DataMovement, Rule::PerInput},
+    {"top_k topk", OpClass::DataMovement, Rule::PerInput},
     {"get_dimension_size", OpClass::DataMovement, Rule::Free},
 
     {"reduce", OpClass::Reduction, Rule::Reduce},
@@ -98,9 +104,12 @@ constexpr Entry entries[] = {
 
     // Executed exactly as often as the user wrote.
     {"rng rng_bit_generator rng_uniform rng_normal", OpClass::Random, Rule::PerElement, exponentialFlops},
-    {"all_gather all_reduce all_to_all collective_broadcast collective_permute cross-replica-sum partition_id reduce_scatter replica_id",
+    {"all_gather all_reduce all_to_all collective_broadcast collective_permute cross-replica-sum partition_id "
+     "reduce_scatter replica_id",
      OpClass::Collective, Rule::Copy},
-    {"async_done async_start custom_call infeed outfeed recv send", OpClass::Opaque, Rule::Copy},
+    {"after_all async_done async_start create_token custom_call get_tuple_element infeed outfeed recv send "
+     "set_dimension_size tuple",
+     OpClass::Opaque, Rule::Copy},
 
     {"while case if", OpClass::Loop, Rule::Loop},
 };
@@ -127,9 +136,7 @@ int64_t operandBytes(Operation *op, unsigned index) {
   return index < op->getNumOperands() ? bytesOrZero(op->getOperand(index).getType()) : 0;
 }
 
-int64_t resultElements(Operation *op) {
-  return op->getNumResults() ? elementCount(op->getResult(0).getType()) : 0;
-}
+int64_t resultElements(Operation *op) { return op->getNumResults() ? elementCount(op->getResult(0).getType()) : 0; }
 
 /// Bytes of the operands from number `first` on.
 int64_t operandBytesFrom(Operation *op, unsigned first) {
@@ -147,8 +154,8 @@ int64_t linearLogarithmic(int64_t elements, int64_t group) {
   return multiplyClamped(elements, group > 1 ? llvm::Log2_64_Ceil(group) : 0);
 }
 
-/// Bytes of writing `updateBytes` into operand 0. XLA and bufferization write in place if nobody else reads the operand (in a loop,
-/// where it counts, it is carried around); otherwise operand 0 is copied first.
+/// Bytes of writing `updateBytes` into operand 0. XLA and bufferization write in place if nobody else reads the operand
+/// (in a loop, where it counts, it is carried around); otherwise operand 0 is copied first.
 int64_t updateBytes(Operation *op, int64_t touched, int64_t indices) {
   Value target = op->getOperand(0);
   auto argument = dyn_cast<BlockArgument>(target);
@@ -186,12 +193,11 @@ int64_t countFlops(Operation *op, const Entry &entry, int64_t bodyFlops) {
     int64_t select = multiplyClamped(regionFlops(op->getRegion(0)), windowSize(op));
     return multiplyClamped(addClamped(select, regionFlops(op->getRegion(1))), operandElements(op, 1));
   }
-  case Rule::Scatter:  // Operands: inputs, indices, updates.
+  case Rule::Scatter: // Operands: inputs, indices, updates.
     return multiplyClamped(bodyFlops, operandElements(op, op->getNumOperands() - 1));
   case Rule::Sort: {
     ArrayRef<int64_t> shape = op->getNumOperands() ? dimensions(op->getOperand(0).getType()) : ArrayRef<int64_t>();
-    auto dimension = dyn_cast_or_null<IntegerAttr>(getHloAttr(op, "dimension"));
-    int64_t at = dimension ? dimension.getInt() : -1;
+    int64_t at = hloInteger(getHloAttr(op, "dimension")).value_or(-1);
     at += at < 0 ? static_cast<int64_t>(shape.size()) : 0;
     if (at < 0 || at >= static_cast<int64_t>(shape.size()))
       return 0;
@@ -296,7 +302,8 @@ bool describeHloOp(Operation *op, OpModel &model) {
   if (!entry)
     return false;
   model.opClass = entry->opClass;
-  model.recomputable = entry->opClass != OpClass::Random && entry->opClass != OpClass::Collective && entry->opClass != OpClass::Opaque;
+  model.recomputable =
+      entry->opClass != OpClass::Random && entry->opClass != OpClass::Collective && entry->opClass != OpClass::Opaque;
   if (op->getNumOperands() < leastOperands(entry->rule)) {
     model.problem = "expected at least " + std::to_string(leastOperands(entry->rule)) + " operands, but found " +
                     std::to_string(op->getNumOperands());

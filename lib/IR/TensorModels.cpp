@@ -69,10 +69,10 @@ void attach(MLIRContext *context) {
 
 void registerTensorModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
-    attach<ViewModel, tensor::BitcastOp, tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::ReshapeOp>(
-        context);
-    attach<CopyModel, tensor::ConcatOp, tensor::DimOp, tensor::FromElementsOp, tensor::PadOp, tensor::RankOp, tensor::SplatOp>(
-        context);
+    attach<ViewModel, tensor::BitcastOp, tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp,
+           tensor::ReshapeOp>(context);
+    attach<CopyModel, tensor::ConcatOp, tensor::DimOp, tensor::FromElementsOp, tensor::PadOp, tensor::RankOp,
+           tensor::SplatOp>(context);
     attach<PickModel, tensor::ExtractOp, tensor::ExtractSliceOp, tensor::GatherOp>(context);
     attach<UpdateModel, tensor::InsertOp, tensor::InsertSliceOp, tensor::ScatterOp>(context);
     tensor::EmptyOp::attachInterface<EmptyModel>(*context);

@@ -24,11 +24,14 @@ static OpClass classify(Operation *op) {
       .Cases({"matmul", "matmul_t_block_scaled"}, OpClass::Dot)
       .Cases({"conv2d", "conv2d_block_scaled", "conv3d", "depthwise_conv2d", "transpose_conv2d"}, OpClass::Convolution)
       .Cases({"argmax", "avg_pool2d", "max_pool2d", "fft2d", "rfft2d"}, OpClass::Reduction)
-      .Cases({"reduce_all", "reduce_any", "reduce_max", "reduce_min", "reduce_product", "reduce_sum"}, OpClass::Reduction)
+      .Cases({"reduce_all", "reduce_any", "reduce_max", "reduce_min", "reduce_product", "reduce_sum"},
+             OpClass::Reduction)
       .Cases({"const", "const_shape"}, OpClass::Constant)
       .Cases({"reshape", "reshape_block_scaled", "identity"}, OpClass::View)
-      .Cases({"concat", "dim", "gather", "pad", "resize", "reverse", "scatter", "slice", "tile", "transpose"}, OpClass::DataMovement)
-      .Cases({"apply_scale", "assert_equal_shape", "custom", "variable", "variable_read", "variable_write"}, OpClass::Opaque)
+      .Cases({"concat", "dim", "gather", "pad", "resize", "reverse", "scatter", "slice", "tile", "transpose"},
+             OpClass::DataMovement)
+      .Cases({"apply_scale", "assert_equal_shape", "custom", "variable", "variable_read", "variable_write"},
+             OpClass::Opaque)
       .Cases({"cond_if", "while_loop"}, OpClass::Loop)
       .Default(OpClass::Elementwise);
 }
@@ -36,7 +39,8 @@ static OpClass classify(Operation *op) {
 static int64_t elementFlops(StringRef name) {
   return llvm::StringSwitch<int64_t>(name)
       .Cases({"tosa.intdiv", "tosa.reciprocal", "tosa.rsqrt"}, divisionFlops)
-      .Cases({"tosa.cos", "tosa.erf", "tosa.exp", "tosa.log", "tosa.sigmoid", "tosa.sin", "tosa.tanh"}, exponentialFlops)
+      .Cases({"tosa.cos", "tosa.erf", "tosa.exp", "tosa.log", "tosa.sigmoid", "tosa.sin", "tosa.tanh"},
+             exponentialFlops)
       .Case("tosa.pow", specialFlops)
       .Default(simpleFlops);
 }

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Networks repeat blocks, and programs that trace them repeat the blocks' ops. The dots, convolutions and loops ("anchors")
-// of the forward part, each with the ops up to the next one, make a sequence whose repetitions are found by their
-// hashes. Where in a period a block begins is not in the hashes: it begins where the fewest bytes cross, at the same place
-// in every repetition. Between two repetitions of different size (the stages of a ResNet) stands a block that leads from
-// one to the other; it repeats only up to sizes.
+// Networks repeat blocks, and programs that trace them repeat the blocks' ops. The dots, convolutions and loops
+// ("anchors") of the forward part, each with the ops up to the next one, make a sequence whose repetitions are found by
+// their hashes. Where in a period a block begins is not in the hashes: it begins where the fewest bytes cross, at the
+// same place in every repetition. Between two repetitions of different size (the stages of a ResNet) stands a block
+// that leads from one to the other; it repeats only up to sizes.
 //
 // Rejected: cutting at single tensors that separate the graph (articulation points). Shared masks, random keys and
 // auxiliary losses run through all layers of real graphs, and a chain has such points everywhere.
@@ -45,18 +45,17 @@ public:
   }
 
   Segments run() {
-    for (const Repeat &repeat : findRepeats(tokens, heads))
-      addRepeat(repeat);
-    if (!coversEnough()) { // Perhaps it repeats up to sizes, as the levels of a U-Net do.
+    constexpr double enough = 0.25, enoughUpToSizes = 0.5;
+    addRepeats(tokens, heads);
+    if (!cover(enough)) { // Perhaps it repeats up to sizes, as the levels of a U-Net do.
       blocks.clear();
       std::vector<uint64_t> coarseHeads;
       for (size_t x : anchors)
         coarseHeads.push_back(coarse[x]);
-      for (const Repeat &repeat : findRepeats(coarseTokens, coarseHeads))
-        addRepeat(repeat);
+      addRepeats(coarseTokens, coarseHeads);
+      if (!cover(enoughUpToSizes))
+        return segmentsBetween(graph, forward, {});
     }
-    if (!coversEnough())
-      return segmentsBetween(graph, forward, {});
     closeGaps();
     splitBlocks();
     return toSegments();
@@ -100,11 +99,11 @@ private:
   }
 
   /// Repetitions by chance cover little.
-  bool coversEnough() const {
+  bool cover(double share) const {
     size_t covered = 0;
     for (const Block &block : blocks)
       covered += block.endAnchor - block.firstAnchor;
-    return covered > 0 && covered * 4 >= anchors.size();
+    return covered > 0 && double(covered) >= share * double(anchors.size());
   }
 
   /// Where a block that begins with anchor `a` can begin: behind the anchor before it.
@@ -142,7 +141,8 @@ private:
   }
   size_t alikeBehind(size_t a, size_t b, size_t limit, const std::vector<uint64_t> &hashes) const {
     size_t count = 0;
-    while (count < limit && a + count < hashes.size() && b + count < hashes.size() && hashes[a + count] == hashes[b + count])
+    while (count < limit && a + count < hashes.size() && b + count < hashes.size() &&
+           hashes[a + count] == hashes[b + count])
       ++count;
     return count;
   }
@@ -161,6 +161,11 @@ private:
     size_t room = (a + 1 < anchors.size() ? anchors[a + 1] : forward.ops.size()) - anchors[a];
     size_t alike = std::max<size_t>(1, alikeBehind(anchors[a], anchors[modelAnchor], std::min(wanted, room), hashes));
     return alike == wanted ? anchors[a] + wanted : forward.leastCrossing(anchors[a] + 1, anchors[a] + alike + 1);
+  }
+
+  void addRepeats(const std::vector<uint64_t> &anchorTokens, const std::vector<uint64_t> &anchorHeads) {
+    for (const Repeat &repeat : findRepeats(anchorTokens, anchorHeads))
+      addRepeat(repeat);
   }
 
   void addRepeat(const Repeat &repeat) {
@@ -205,12 +210,14 @@ private:
     };
     std::ranges::for_each(blocks, consider);
     auto size = [](const Block &block) { return block.endAnchor - block.firstAnchor; };
-    std::ranges::sort(list, [&](const Block &a, const Block &b) { return std::pair(size(b), a.begin) < std::pair(size(a), b.begin); });
+    std::ranges::sort(list, [&](const Block &a, const Block &b) {
+      return std::pair(size(b), a.begin) < std::pair(size(a), b.begin);
+    });
     return list;
   }
 
-  /// What stands between two repetitions leads from one to the other and is a block too, unless it is far larger than its neighbours. Before
-  /// the first and behind the last repetition, only what looks like a block is one.
+  /// What stands between two repetitions leads from one to the other and is a block too, unless it is far larger than
+  /// its neighbours. Before the first and behind the last repetition, only what looks like a block is one.
   void closeGaps() {
     std::vector<Block> all;
     for (Block block : blocks) {
@@ -274,8 +281,8 @@ private:
     return cuts;
   }
 
-  /// Where alternating layers share a part (attention with another feed-forward network each time), the period is several layers. It is cut at
-  /// narrow places into as many equal groups of pieces as have one piece in common.
+  /// Where alternating layers share a part (attention with another feed-forward network each time), the period is
+  /// several layers. It is cut at narrow places into as many equal groups of pieces as have one piece in common.
   void splitBlocks() {
     std::vector<Block> all;
     for (const Block &block : blocks) {
@@ -284,8 +291,8 @@ private:
       size_t group = groupSize(starts, block.endAnchor);
       for (size_t i = 0; i < starts.size(); i += group) {
         bool isLast = i + group >= starts.size();
-        all.push_back({i == 0 ? block.begin : all.back().end, isLast ? block.end : beginOf(starts[i + group]), starts[i],
-                       isLast ? block.endAnchor : starts[i + group]});
+        all.push_back({i == 0 ? block.begin : all.back().end, isLast ? block.end : beginOf(starts[i + group]),
+                       starts[i], isLast ? block.endAnchor : starts[i + group]});
       }
     }
     blocks = std::move(all);
@@ -322,10 +329,10 @@ private:
 
   const Graph &graph;
   ForwardCuts forward;
-  std::vector<uint64_t> exact, coarse;                ///< By forward op: with sizes and without.
-  std::vector<size_t> anchors;                        ///< Places of the anchors among the forward ops.
-  std::vector<uint64_t> tokens, heads, coarseTokens;  ///< By anchor: with the ops behind it, and alone.
-  std::vector<Block> blocks;                          ///< In order.
+  std::vector<uint64_t> exact, coarse;               ///< By forward op: with sizes and without.
+  std::vector<size_t> anchors;                       ///< Places of the anchors among the forward ops.
+  std::vector<uint64_t> tokens, heads, coarseTokens; ///< By anchor: with the ops behind it, and alone.
+  std::vector<Block> blocks;                         ///< In order.
 };
 
 } // namespace

@@ -84,7 +84,7 @@ static bool forEachNamed(const Graph &graph, std::string_view name, Visit visit)
   return found;
 }
 
-static std::unexpected<Error> nothingNamed(std::string_view flag, std::string_view name) {
+static Error nothingNamed(std::string_view flag, std::string_view name) {
   return makeError("--" + std::string(flag) + ": nothing in the forward part is named '" + std::string(name) + "'", {},
                    "name a value, an op or a checkpoint name of the graph; --emit=graph-json lists them");
 }
@@ -117,10 +117,10 @@ static bool ownsContent(const Graph &graph, ValueId value) {
 
 Expected<Decisions> decide(const Graph &graph, const PolicyRequest &request) {
   if (std::optional<Error> error = request.policy.check(graph))
-    return std::unexpected(std::move(*error));
+    return std::move(*error);
   Expected<PolicyOfOp> policyOfOp = PolicyOfOp::create(graph, request.policy);
   if (!policyOfOp)
-    return std::unexpected(policyOfOp.error());
+    return policyOfOp.error();
 
   Decisions decisions{std::vector<Reason>(graph.numValues(), Reason::Recomputed), std::vector<bool>(graph.numOps())};
   std::vector<Reason> &reasons = decisions.reasons;

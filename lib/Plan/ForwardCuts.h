@@ -16,8 +16,8 @@ struct ForwardCuts {
   explicit ForwardCuts(const Graph &graph);
 
   std::vector<OpId> ops;
-  /// Bytes saved if the forward part is cut at x: storage that a forward op before the cut makes and one behind it reads.
-  /// Constants, arguments and results of the function, which are there anyway, don't count.
+  /// Bytes saved if the forward part is cut at x: storage that a forward op before the cut makes and one behind it
+  /// reads. Constants, arguments and results of the function, which are there anyway, don't count.
   std::vector<int64_t> crossingBytes;
   /// Bytes of storage that the first x ops make.
   std::vector<int64_t> madeBytes;
@@ -29,7 +29,8 @@ struct ForwardCuts {
 /// One segment between any two of the increasing `cuts`; what lies before the first and behind the last is outside.
 Segments segmentsBetween(const Graph &graph, const ForwardCuts &forward, const std::vector<size_t> &cuts);
 
-/// The number of segments that Chen et al. would take: the square root of the number of forward ops that compute something.
+/// The number of segments that Chen et al. would take: the square root of the number of forward ops that compute
+/// something.
 uint32_t squareRootCount(const Graph &graph);
 
 } // namespace remat

@@ -134,7 +134,7 @@ Expected<Graph> remat::generateGraph(std::string_view text) {
   std::string_view settings = text.substr(std::min(name.size() + 1, text.size()));
   if (auto error = kind->knobs.read(settings)) {
     error->place = kind->name;
-    return std::unexpected(std::move(*error));
+    return std::move(*error);
   }
   auto graph = kind->generate(text, kind->knobs);
   if (!graph)

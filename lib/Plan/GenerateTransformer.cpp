@@ -242,6 +242,6 @@ private:
 Expected<Graph> remat::generateTransformer(std::string_view graphName, const Knobs &knobs) {
   Transformer transformer(graphName, knobs);
   if (auto error = transformer.check())
-    return std::unexpected(std::move(*error));
+    return std::move(*error);
   return transformer.generate();
 }

@@ -58,8 +58,24 @@ GraphBuilder::GraphBuilder(std::string_view graphName) {
   graph.resultStart.push_back(0);
 }
 
+std::string_view GraphBuilder::keep(std::string_view text) {
+  constexpr size_t chunkBytes = size_t(1) << 16;
+  if (text.empty())
+    return {};
+  if (text.size() > textRoom) {
+    textRoom = std::max(chunkBytes, text.size());
+    graph.texts.push_back(std::make_unique_for_overwrite<char[]>(textRoom));
+    nextText = graph.texts.back().get();
+  }
+  std::string_view kept(std::copy(text.begin(), text.end(), nextText) - text.size(), text.size());
+  nextText += text.size();
+  textRoom -= text.size();
+  return kept;
+}
+
 std::string_view GraphBuilder::intern(std::string_view text) {
-  return text.empty() ? std::string_view() : *graph.texts->emplace(text).first;
+  auto found = sharedTexts.find(text);
+  return found != sharedTexts.end() ? *found : *sharedTexts.insert(keep(text)).first;
 }
 
 static std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
@@ -70,7 +86,7 @@ Expected<ValueId> GraphBuilder::addArgument(std::string_view name, int64_t bytes
   if (bytes < 0)
     return makeError("argument " + quoted(name) + " has negative bytes", "bytes");
   ValueId id(graph.values.size());
-  std::string_view kept = intern(name);
+  std::string_view kept = keep(name);
   if (!graph.valueByName.emplace(kept, id).second)
     return makeError("the name " + quoted(name) + " is taken", "name");
   ValueInfo argument;
@@ -115,11 +131,11 @@ Expected<OpId> GraphBuilder::addOp(const OpInfo &info, std::span<const ValueId> 
     if (!operands[i] || operands[i].index() >= graph.values.size())
       return makeError("nothing makes this operand", "operands[" + std::to_string(i) + "]");
   OpInfo kept = info;
-  kept.name = intern(info.name);
+  kept.name = keep(info.name);
   kept.kind = intern(info.kind);
   kept.checkpointName = intern(info.checkpointName);
   kept.region = intern(info.region);
-  kept.location = intern(info.location);
+  kept.location = keep(info.location);
   if (!graph.opByName.emplace(kept.name, id).second)
     return makeError("the name " + quoted(info.name) + " is taken", "name");
   for (size_t i = 0; i < results.size(); ++i) {
@@ -130,7 +146,7 @@ Expected<OpId> GraphBuilder::addOp(const OpInfo &info, std::span<const ValueId> 
       return makeError(error->message, place + error->place, error->note);
     ValueId value(graph.values.size());
     ValueInfo result = results[i];
-    result.name = intern(result.name);
+    result.name = result.name == kept.name ? kept.name : keep(result.name);
     if (!graph.valueByName.emplace(result.name, value).second)
       return makeError("the name " + quoted(result.name) + " is taken", place + "name");
     graph.values.push_back(result);

@@ -344,15 +344,15 @@ public:
     for (const RegionInfo &region : raw.regions)
       builder.addRegion(region.name, region.policy);
     if (auto error = checkSums())
-      return std::unexpected(std::move(*error));
+      return std::move(*error);
     return builder.finish();
   }
 
 private:
-  static std::unexpected<Error> at(Error error, const JsonPlace &place) {
+  static Error at(Error error, const JsonPlace &place) {
     bool isField = !error.place.empty();
     error.place = place.str() + (isField ? "." : "") + error.place;
-    return std::unexpected(std::move(error));
+    return std::move(error);
   }
 
   std::optional<Error> addOp(size_t index) {
@@ -426,9 +426,9 @@ private:
 Expected<Graph> remat::readGraph(std::string_view json) {
   Collector collector;
   if (auto error = readJson(json, collector))
-    return std::unexpected(std::move(*error));
+    return std::move(*error);
   if (auto error = collector.missingField())
-    return std::unexpected(std::move(*error));
+    return std::move(*error);
   auto graph = Resolver(collector.graph).resolve();
   if (!graph && collector.inner)
     graph.error().place.insert(0, "graph.");

@@ -142,16 +142,16 @@ Expected<OutputFile> OutputFile::open(std::string path) {
   struct stat status;
   bool exists = ::stat(impl->path.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode))
-    return std::unexpected(impl->error(EISDIR));
+    return impl->error(EISDIR);
   if (exists && !S_ISREG(status.st_mode)) {
     impl->buffer.descriptor = ::open(impl->path.c_str(), O_WRONLY | O_CLOEXEC);
     if (impl->buffer.descriptor < 0)
-      return std::unexpected(impl->error(errno));
+      return impl->error(errno);
     return OutputFile(std::move(impl));
   }
   // A file that may not be written is not replaced either, although rename could.
   if (exists && ::access(impl->path.c_str(), W_OK) != 0)
-    return std::unexpected(impl->error(errno));
+    return impl->error(errno);
   if (char *real = exists ? ::realpath(impl->path.c_str(), nullptr) : nullptr) {
     impl->target = real;
     std::free(real);
@@ -159,7 +159,7 @@ Expected<OutputFile> OutputFile::open(std::string path) {
   std::string temporary = impl->target + ".XXXXXX";
   impl->buffer.descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (impl->buffer.descriptor < 0)
-    return std::unexpected(impl->error(errno));
+    return impl->error(errno);
   impl->temporary = temporary;
   rememberPath(temporary);
   ::fchmod(impl->buffer.descriptor, exists ? status.st_mode & 07777 : newFileMode());

@@ -92,7 +92,7 @@ private:
 Expected<Plan> remat::readPlan(std::string_view json, const Graph &graph, PlanClaims *claims) {
   PlanCollector collector(graph);
   if (auto error = readJson(json, collector))
-    return std::unexpected(std::move(*error));
+    return std::move(*error);
   if (!collector.hasSchema || !collector.hasSteps)
     return makeError(formatText("missing field '{}'", collector.hasSchema ? "steps" : "schema"));
   if (claims)

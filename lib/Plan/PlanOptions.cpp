@@ -13,10 +13,12 @@ namespace remat {
 /// sqrt-n takes its own segments, and says what is saved alone.
 static std::optional<Error> checkSqrtN(const PlanOptions &options) {
   if (options.policy != "sqrt-n")
-    return Error{formatText("policy '{}': sqrt-n cannot be joined with other policies", options.policy), {},
+    return Error{formatText("policy '{}': sqrt-n cannot be joined with other policies", options.policy),
+                 {},
                  "write --policy=sqrt-n, and --keep=NAME for what is to be saved besides"};
   if (!options.segments.empty() && options.segments != "sqrt")
-    return Error{formatText("policy 'sqrt-n' makes its own segments, found --segments={}", options.segments), {},
+    return Error{formatText("policy 'sqrt-n' makes its own segments, found --segments={}", options.segments),
+                 {},
                  formatText("leave --segments out, or write --policy=save-nothing --segments={}", options.segments)};
   return std::nullopt;
 }
@@ -28,15 +30,15 @@ Expected<PolicyPlan> plan(const Graph &graph, const PlanOptions &options) {
   request.prune = options.prune;
   if (options.policy.starts_with("sqrt-n+") || options.policy == "sqrt-n" || options.policy.ends_with("+sqrt-n")) {
     if (std::optional<Error> error = checkSqrtN(options))
-      return std::unexpected(std::move(*error));
+      return std::move(*error);
     return planSqrtN(graph, request);
   }
   Expected<Policy> policy = Policy::parse(options.policy);
   if (!policy)
-    return std::unexpected(policy.error());
+    return policy.error();
   Expected<Segments> segments = makeSegments(graph, options.segments.empty() ? "none" : options.segments);
   if (!segments)
-    return std::unexpected(segments.error());
+    return segments.error();
   request.policy = std::move(*policy);
   request.segments = std::move(*segments);
   return planPolicy(graph, request);

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A policy is a predicate on values, a check against the graph and a text. The meanings are those of
-// jax.checkpoint_policies: save-dots covers convolutions, save-dots-no-batch-dims does not, and save-any-names-but saves
-// no value without a name.
+// jax.checkpoint_policies: save-dots covers convolutions, save-dots-no-batch-dims does not, and save-any-names-but
+// saves no value without a name.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,9 +24,8 @@
 namespace remat {
 
 static constexpr std::array<std::string_view, 9> names = {
-    "save-everything", "save-nothing",       "save-dots",        "save-dots-no-batch-dims",
-    "save-only-names", "save-any-names-but", "save-larger-than", "save-ops",
-    "sqrt-n"};
+    "save-everything",  "save-nothing", "save-dots", "save-dots-no-batch-dims", "save-only-names", "save-any-names-but",
+    "save-larger-than", "save-ops",     "sqrt-n"};
 
 /// Beginnings of policies that other versions know.
 static constexpr std::array<std::string_view, 2> laterNames = {"min-cut", "offload-"};
@@ -97,19 +96,24 @@ static std::set<std::string_view> checkpointNames(const Graph &graph) {
   return found;
 }
 
-static std::optional<Error> checkNames(const Graph &graph, std::string_view policy, const std::set<std::string, std::less<>> &wanted) {
+static std::optional<Error> checkNames(const Graph &graph, std::string_view policy,
+                                       const std::set<std::string, std::less<>> &wanted) {
   std::set<std::string_view> known = checkpointNames(graph);
   for (const std::string &name : wanted) {
     if (known.contains(name))
       continue;
     std::string message = formatText("policy '{}': no forward op has the checkpoint name '{}'", policy, name);
     if (known.empty())
-      return Error{message, {},
-                   "the graph holds no checkpoint names at all: raw JAX exports hold no trace of them; mark values with "
-                   "remat.name, or with \"checkpoint_name\" in the JSON"};
+      return Error{
+          message,
+          {},
+          "the graph holds no checkpoint names at all: raw JAX exports hold no trace of them; mark values with "
+          "remat.name, or with \"checkpoint_name\" in the JSON"};
     std::vector<std::string_view> candidates(known.begin(), known.end());
     std::optional<std::string_view> near = nearestName(name, candidates);
-    return Error{message, {}, (near ? formatText("did you mean '{}'? ", *near) : "") + "the graph's names are: " + joinNames(known)};
+    return Error{message,
+                 {},
+                 (near ? formatText("did you mean '{}'? ", *near) : "") + "the graph's names are: " + joinNames(known)};
   }
   return std::nullopt;
 }
@@ -158,7 +162,8 @@ static Expected<std::set<std::string, std::less<>>> parseNames(const PolicyText 
   while (true) {
     size_t comma = rest.find(',');
     if (rest.substr(0, comma).empty())
-      return makeError(formatText("policy '{}': a name is empty", text.whole), {}, "write names separated by commas, such as save-only-names=a,b");
+      return makeError(formatText("policy '{}': a name is empty", text.whole), {},
+                       "write names separated by commas, such as save-only-names=a,b");
     list.emplace(rest.substr(0, comma));
     if (comma == std::string_view::npos)
       return list;
@@ -166,21 +171,27 @@ static Expected<std::set<std::string, std::less<>>> parseNames(const PolicyText 
   }
 }
 
+namespace {
+
 /// What a parsed policy consists of.
 struct PolicyParts {
   Policy::Predicate saves;
   std::function<std::optional<Error>(const Graph &)> check;
 };
 
+} // namespace
+
 static Expected<PolicyParts> namesPolicy(const PolicyText &text, bool listedAreSaved) {
   auto list = parseNames(text);
   if (!list)
-    return std::unexpected(list.error());
+    return list.error();
   PolicyParts parts;
   parts.saves = ifProducer([list = *list, listedAreSaved](const OpInfo &op) {
     return !op.checkpointName.empty() && list.contains(op.checkpointName) == listedAreSaved;
   });
-  parts.check = [list = *list, whole = std::string(text.whole)](const Graph &graph) { return checkNames(graph, whole, list); };
+  parts.check = [list = *list, whole = std::string(text.whole)](const Graph &graph) {
+    return checkNames(graph, whole, list);
+  };
   return parts;
 }
 
@@ -188,7 +199,8 @@ static Expected<PolicyParts> sizePolicy(const PolicyText &text) {
   Expected<int64_t> size = parseSize(*text.argument);
   if (!size)
     return makeError(formatText("policy '{}': {}", text.whole, size.error().message), {}, size.error().note);
-  return PolicyParts{[size = *size](const Graph &graph, ValueId value) { return graph.value(value).bytes > size; }, nullptr};
+  return PolicyParts{[size = *size](const Graph &graph, ValueId value) { return graph.value(value).bytes > size; },
+                     nullptr};
 }
 
 static Expected<PolicyParts> opsPolicy(const PolicyText &text) {
@@ -196,7 +208,8 @@ static Expected<PolicyParts> opsPolicy(const PolicyText &text) {
   try {
     pattern = std::make_shared<const KindPattern>(std::regex(text.argument->begin(), text.argument->end()));
   } catch (const std::regex_error &error) {
-    return makeError(formatText("policy '{}': bad regular expression: {}", text.whole, error.what()), {}, "write an ECMAScript regular expression");
+    return makeError(formatText("policy '{}': bad regular expression: {}", text.whole, error.what()), {},
+                     "write an ECMAScript regular expression");
   }
   PolicyParts parts;
   parts.saves = ifProducer([pattern](const OpInfo &op) { return pattern->matches(op.kind); });
@@ -208,32 +221,35 @@ static Expected<PolicyParts> opsPolicy(const PolicyText &text) {
           return std::nullopt;
         kinds.insert(op.kind);
       }
-    return Error{formatText("policy '{}': no forward op matches", whole), {}, "the forward ops are: " + joinNames(kinds)};
+    return Error{
+        formatText("policy '{}': no forward op matches", whole), {}, "the forward ops are: " + joinNames(kinds)};
   };
   return parts;
 }
 
-static std::unexpected<Error> unknownPolicy(const PolicyText &text) {
+static Error unknownPolicy(const PolicyText &text) {
   if (text.name == "sqrt-n")
-    return makeError("policy 'sqrt-n' decides alone what is saved and cannot be joined with others", {}, "write --policy=sqrt-n");
+    return makeError("policy 'sqrt-n' decides alone what is saved and cannot be joined with others", {},
+                     "write --policy=sqrt-n");
   if (std::ranges::find(names, text.name) != names.end())
     return text.argument ? makeError(formatText("policy '{}' takes no '='", text.name))
                          : makeError(formatText("policy '{}' needs an argument", text.name), {}, knownPolicies());
   if (std::ranges::any_of(laterNames, [&](std::string_view later) { return text.name.starts_with(later); }))
     return makeError(formatText("policy '{}' is not supported by this version", text.whole), {}, knownPolicies());
   std::optional<std::string_view> near = nearestName(text.name, names);
-  return makeError(formatText("unknown policy '{}'", text.whole), {}, near ? formatText("did you mean '{}'?", *near) : knownPolicies());
+  return makeError(formatText("unknown policy '{}'", text.whole), {},
+                   near ? formatText("did you mean '{}'?", *near) : knownPolicies());
 }
 
 static Expected<PolicyParts> parseParts(const PolicyText &text) {
   if (!text.argument) {
     if (text.name == "save-dots")
-      return PolicyParts{ifProducer([](const OpInfo &op) {
-                           return op.opClass == OpClass::Dot || op.opClass == OpClass::Convolution;
-                         }),
-                         nullptr};
+      return PolicyParts{
+          ifProducer([](const OpInfo &op) { return op.opClass == OpClass::Dot || op.opClass == OpClass::Convolution; }),
+          nullptr};
     if (text.name == "save-dots-no-batch-dims")
-      return PolicyParts{ifProducer([](const OpInfo &op) { return op.opClass == OpClass::Dot && op.dotBatchDims == 0; }), nullptr};
+      return PolicyParts{
+          ifProducer([](const OpInfo &op) { return op.opClass == OpClass::Dot && op.dotBatchDims == 0; }), nullptr};
     return unknownPolicy(text);
   }
   if (text.name == "save-only-names")
@@ -252,7 +268,8 @@ static size_t endOfFirst(std::string_view text) {
   bool inRegex = text.starts_with("save-ops=");
   auto startsPolicy = [](std::string_view rest) {
     auto isPrefix = [&](std::string_view name) { return rest.starts_with(name); };
-    return rest.starts_with("save-") || std::ranges::any_of(names, isPrefix) || std::ranges::any_of(laterNames, isPrefix);
+    return rest.starts_with("save-") || std::ranges::any_of(names, isPrefix) ||
+           std::ranges::any_of(laterNames, isPrefix);
   };
   for (size_t plus = text.find('+'); plus != std::string_view::npos; plus = text.find('+', plus + 1))
     if (!inRegex || startsPolicy(text.substr(plus + 1)))
@@ -268,7 +285,8 @@ Expected<Policy> Policy::parse(std::string_view text) {
     if (one.name.size() < one.whole.size())
       one.argument = one.whole.substr(one.name.size() + 1);
     if (one.whole.empty())
-      return makeError(text.empty() ? "the policy is empty" : formatText("policy '{}': a part is empty", text), {}, knownPolicies());
+      return makeError(text.empty() ? "the policy is empty" : formatText("policy '{}': a part is empty", text), {},
+                       knownPolicies());
     std::optional<Policy> policy;
     if (one.whole == "save-everything") {
       policy = saveEverything();
@@ -277,7 +295,7 @@ Expected<Policy> Policy::parse(std::string_view text) {
     } else {
       Expected<PolicyParts> parts = parseParts(one);
       if (!parts)
-        return std::unexpected(parts.error());
+        return parts.error();
       policy = Policy(std::string(one.whole), std::move(parts->saves));
       policy->checker = std::move(parts->check);
     }

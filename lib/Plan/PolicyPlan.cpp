@@ -148,6 +148,7 @@ private:
       }
       emitNeeded(graph.operands(op));
       emitReadersBeforeOverwrite(op);
+      done[i] = true; // A backward view of a value that is recomputed is needed, too.
       execute(op);
     }
   }
@@ -224,9 +225,9 @@ PolicyPlan planDecided(const Graph &graph, Decisions decisions) {
 Expected<PolicyPlan> planPolicy(const Graph &graph, const PolicyRequest &request) {
   Expected<Decisions> decisions = decide(graph, request);
   if (!decisions)
-    return std::unexpected(decisions.error());
+    return decisions.error();
   PolicyPlan result = planDecided(graph, *decisions);
-  if (request.policy.isSaveEverything() && request.recompute.empty())
+  if (request.policy.isSaveEverything() && request.recompute.empty() && graph.regions().empty())
     result.plan = programOrder(graph);
   return request.prune ? prune(graph, std::move(*decisions), std::move(result)) : std::move(result);
 }

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An op is worth saving again if its results fit under the peak from their last read in the forward part to the step that now recomputes
-// them. Ops are taken by recompute cost per byte, and their room is kept in a tree over the timeline. That saved values lengthen nothing
-// else is not certain (what they were made from may now be recomputed later), so each batch is planned and measured, and cut in half
-// until the peak holds. Small graphs are finished op by op.
+// An op is worth saving again if its results fit under the peak from their last read in the forward part to the step
+// that now recomputes them. Ops are taken by recompute cost per byte, and their room is kept in a tree over the
+// timeline. That saved values lengthen nothing else is not certain (what they were made from may now be recomputed
+// later), so each batch is planned and measured, and cut in half until the peak holds. Small graphs are finished op by
+// op.
 //
 //===----------------------------------------------------------------------===//
 

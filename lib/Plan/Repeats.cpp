@@ -52,7 +52,8 @@ struct CoversLess {
 
 } // namespace
 
-static std::vector<Repeat> repeatsOfPeriod(const std::vector<uint64_t> &tokens, const std::vector<uint64_t> &heads, size_t period) {
+static std::vector<Repeat> repeatsOfPeriod(const std::vector<uint64_t> &tokens, const std::vector<uint64_t> &heads,
+                                           size_t period) {
   std::vector<Repeat> found;
   for (size_t i = 0; i + period < tokens.size();) {
     size_t begin = i;

@@ -19,9 +19,9 @@ struct Repeat {
   size_t begin, length, period;
 };
 
-/// Repetitions that don't overlap, those that cover most first; by position. `tokens[i]` says what element i and what follows it up to the
-/// next one look like, `heads[i]` the element alone: the last element of a repetition has another follower.
-/// Only the periods that the most tokens suggest are tried, so this is near-linear.
+/// Repetitions that don't overlap, those that cover most first; by position. `tokens[i]` says what element i and what
+/// follows it up to the next one look like, `heads[i]` the element alone: the last element of a repetition has another
+/// follower. Only the periods that the most tokens suggest are tried, so this is near-linear.
 std::vector<Repeat> findRepeats(const std::vector<uint64_t> &tokens, const std::vector<uint64_t> &heads);
 
 } // namespace remat

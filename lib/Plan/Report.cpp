@@ -12,38 +12,9 @@
 
 using namespace remat;
 
-/// The values of forward ops that stay for the backward part of `plan`, in program order: those whose bytes are
-/// Simulation::residualBytes (a test compares the two).
-static std::vector<ValueId> findSaved(const Graph &graph, const Plan &plan) {
-  // The backward part: backward ops, second executions, and forward ops that were moved behind a backward op that
-  // follows them in program order.
-  std::vector<bool> executed(graph.numOps()), madeInForward(graph.numValues()), saved(graph.numValues());
-  size_t backwardEnd = 0;
-  for (OpId op : plan.steps) {
-    bool isBackward = graph.op(op).phase == Phase::Backward;
-    bool runsInBackward = isBackward || executed[op.index()] || op.index() < backwardEnd;
-    if (isBackward && !executed[op.index()])
-      backwardEnd = std::max(backwardEnd, op.index() + 1);
-    executed[op.index()] = true;
-    if (runsInBackward)
-      for (ValueId operand : graph.operands(op))
-        if (madeInForward[operand.index()])
-          saved[graph.base(operand).index()] = true;
-    // A view is bound to the instance that its base had when the view was made.
-    for (size_t i = 0; i < graph.numResults(op); ++i) {
-      ValueId result = graph.result(op, i), viewed = graph.value(result).viewOf;
-      madeInForward[result.index()] = viewed ? bool(madeInForward[viewed.index()]) : !runsInBackward;
-    }
-  }
-  std::vector<ValueId> values;
-  for (size_t i = graph.numArguments(); i < graph.numValues(); ++i)
-    if (saved[i] && graph.value(ValueId(i)).bytes > 0)
-      values.push_back(ValueId(i));
-  return values;
-}
-
-static void listSaved(Report &report, const Graph &graph, const PolicyPlan &planned) {
-  std::vector<ValueId> largestFirst = findSaved(graph, planned.plan);
+static void listSaved(Report &report, const Graph &graph, const PolicyPlan &planned,
+                      std::vector<ValueId> largestFirst) {
+  std::erase_if(largestFirst, [&](ValueId id) { return graph.value(id).bytes == 0; });
   std::ranges::sort(largestFirst, [&](ValueId a, ValueId b) {
     return std::pair(-graph.value(a).bytes, a) < std::pair(-graph.value(b).bytes, b);
   });
@@ -96,8 +67,8 @@ Report remat::makeReport(const Graph &graph, const PolicyPlan &planned, ReportCo
   if (before.flops > 0)
     report.overheadFlops = double(after.flops - before.flops) / double(before.flops);
   report.before = makeSide(graph, original, std::move(before));
+  listSaved(report, graph, planned, std::move(after.residuals));
   report.after = makeSide(graph, planned.plan, std::move(after));
-  listSaved(report, graph, planned);
   listRecomputed(report, graph, planned.plan);
   return report;
 }

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A location holds name stacks such as `jit(f)/transpose(jvp(h00))/attn/dot_general`: scopes from the outside in, then the
-// op. Transformations wrap scopes and are looked through. An inlined op can carry several stacks (its own and its call
-// sites'), separated by blanks or quotes.
+// A location holds name stacks such as `jit(f)/transpose(jvp(h00))/attn/dot_general`: scopes from the outside in, then
+// the op. Transformations wrap scopes and are looked through. An inlined op can carry several stacks (its own and its
+// call sites'), separated by blanks or quotes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -89,7 +89,8 @@ private:
     std::string found;
     for (const std::string &stack : nameStacks(location)) {
       // The last component is the op itself.
-      for (size_t begin = 0, end = stack.find('/'); end != std::string::npos; begin = end + 1, end = stack.find('/', begin)) {
+      for (size_t begin = 0, end = stack.find('/'); end != std::string::npos;
+           begin = end + 1, end = stack.find('/', begin)) {
         std::string component = stack.substr(begin, end - begin);
         if (component.empty())
           continue;
@@ -154,7 +155,8 @@ Expected<Segments> scopeSegments(const Graph &graph, std::string_view regex) {
   }
   segments.count = numberOf.size();
   if (segments.count == 0)
-    return makeError(formatText("segments 'scope:{}': no scope of a forward op matches", regex), {}, finder->seenScopes());
+    return makeError(formatText("segments 'scope:{}': no scope of a forward op matches", regex), {},
+                     finder->seenScopes());
   adoptOpsWithoutLocation(graph, segments);
   return segments;
 }

@@ -26,15 +26,33 @@ Segments regionSegments(const Graph &graph) {
   std::unordered_map<std::string_view, uint32_t> numberOf;
   for (size_t i = 0; i < graph.numOps(); ++i) {
     const OpInfo &op = graph.op(OpId(i));
-    if (op.phase == Phase::Forward)
+    if (op.phase == Phase::Forward && !op.region.empty())
       segments.ofOp[i] = numberOf.emplace(op.region, numberOf.size()).first->second;
   }
   segments.count = numberOf.size();
   return segments;
 }
 
-/// Around each of the targets, which divide the bytes evenly, the cut is free within half a segment to either side; there it goes where
-/// the fewest bytes cross, and of places that differ little to the one nearest to the target.
+Segments policyRegionSegments(const Graph &graph) {
+  std::unordered_map<std::string_view, uint32_t> numberOf{{std::string_view(), 0}};
+  for (const RegionInfo &region : graph.regions())
+    if (!region.policy.empty())
+      numberOf.emplace(region.name, numberOf.size());
+  Segments segments{std::vector<uint32_t>(graph.numOps(), Segments::outside), uint32_t(numberOf.size())};
+  for (size_t i = 0; i < graph.numOps(); ++i) {
+    std::string_view path = graph.op(OpId(i)).region;
+    while (!numberOf.contains(path)) {
+      size_t slash = path.rfind('/');
+      path = path.substr(0, slash == std::string_view::npos ? 0 : slash);
+    }
+    if (graph.op(OpId(i)).phase == Phase::Forward)
+      segments.ofOp[i] = numberOf.at(path);
+  }
+  return segments;
+}
+
+/// Around each of the targets, which divide the bytes evenly, the cut is free within half a segment to either side;
+/// there it goes where the fewest bytes cross, and of places that differ little to the one nearest to the target.
 Segments balancedSegments(const Graph &graph, uint32_t count) {
   ForwardCuts forward(graph);
   size_t opCount = forward.ops.size();
@@ -66,18 +84,25 @@ Segments balancedSegments(const Graph &graph, uint32_t count) {
 }
 
 Expected<Segments> makeSegments(const Graph &graph, std::string_view text) {
-  static constexpr std::array<std::string_view, 4> kinds = {"none", "auto", "sqrt", "scope"};
+  static constexpr std::array<std::string_view, 5> kinds = {"none", "auto", "sqrt", "regions", "scope"};
   if (text == "none")
-    return noSegments(graph);
+    return graph.regions().empty() ? noSegments(graph) : policyRegionSegments(graph);
   if (text == "auto")
     return autoSegments(graph);
   if (text == "sqrt")
     return balancedSegments(graph, squareRootCount(graph));
+  if (text == "regions") {
+    Segments segments = regionSegments(graph);
+    if (segments.count == 0)
+      return makeError("no forward op is in a region", {}, "mark layers with remat.region, or use --segments=auto");
+    return segments;
+  }
   if (text.starts_with("scope:"))
     return scopeSegments(graph, text.substr(6));
   std::optional<std::string_view> near = nearestName(text.substr(0, text.find(':')), kinds);
   return makeError(formatText("unknown segmentation '{}'", text), {},
-                   (near ? formatText("did you mean '{}'? ", *near) : "") + "use one of: none, auto, sqrt, scope:REGEX");
+                   (near ? formatText("did you mean '{}'? ", *near) : "") +
+                       "use one of: none, auto, sqrt, regions, scope:REGEX");
 }
 
 } // namespace remat

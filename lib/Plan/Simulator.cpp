@@ -46,6 +46,7 @@ struct Bindings {
 };
 
 struct Storage {
+  ValueId value;
   int64_t bytes;
   uint32_t born;
   uint32_t lastRead;
@@ -91,7 +92,7 @@ Simulation simulate(const Graph &graph, const Plan &plan) {
         storages[storage - argumentCount].readByBackward |= inBackward[t];
       }
     bindings.execute(graph, op, [&](uint32_t, ValueId value) {
-      storages.push_back({graph.value(value).bytes, uint32_t(t), uint32_t(t), !inBackward[t], false});
+      storages.push_back({value, graph.value(value).bytes, uint32_t(t), uint32_t(t), !inBackward[t], false});
     });
     result.costNs += info.costNs;
     result.flops += info.flops;
@@ -105,8 +106,10 @@ Simulation simulate(const Graph &graph, const Plan &plan) {
   for (const Storage &storage : storages) {
     change[storage.born] += storage.bytes;
     change[storage.lastRead + 1] -= storage.bytes;
-    if (storage.ofForward && storage.readByBackward)
+    if (storage.ofForward && storage.readByBackward) {
       result.residualBytes += storage.bytes;
+      result.residuals.push_back(storage.value);
+    }
   }
   result.timeline.resize(stepCount);
   int64_t live = 0;

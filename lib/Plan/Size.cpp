@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "remat/Plan/Policy.h"
 #include "Text.h"
+#include "remat/Plan/Policy.h"
 
 #include <array>
 #include <cctype>
@@ -35,7 +35,7 @@ static constexpr std::array<Unit, 11> units = {{{"", 1},
                                                 {"GiB", int64_t(1) << 30},
                                                 {"TiB", int64_t(1) << 40}}};
 
-static std::unexpected<Error> badSize(std::string_view text, std::string_view what) {
+static Error badSize(std::string_view text, std::string_view what) {
   return makeError(formatText("bad size '{}': {}", text, what), {},
                    "write bytes such as 512, or a unit: kB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (of 1024)");
 }

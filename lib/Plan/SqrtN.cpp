@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// After Chen et al., "Training deep nets with sublinear memory cost" (2016): n layers in k segments need about n/k + k of memory. Real
-// layers differ in size and real backward parts have peaks of their own, so no formula gives the best k: several are planned and measured.
-// Besides even cuts by bytes, groups of the repeated blocks are tried. The last segment's backward part begins right
-// after its forward part, so saving it costs little or no memory, and both ways are tried.
+// After Chen et al., "Training deep nets with sublinear memory cost" (2016): n layers in k segments need about n/k + k
+// of memory. Real layers differ in size and real backward parts have peaks of their own, so no formula gives the best
+// k: several are planned and measured. Besides even cuts by bytes, groups of the repeated blocks are tried. The last
+// segment's backward part begins right after its forward part, so saving it costs little or no memory, and both ways
+// are tried.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +29,8 @@ namespace {
 /// How a candidate's segments are made.
 struct Recipe {
   enum class Kind : uint8_t { ProgramOrder, Balanced, Blocks } kind;
-  uint32_t number;    ///< Of segments, or of blocks in a segment.
-  bool savesLast;     ///< The last segment is saved.
+  uint32_t number; ///< Of segments, or of blocks in a segment.
+  bool savesLast;  ///< The last segment is saved.
 };
 
 struct Candidate {
@@ -41,7 +42,8 @@ struct Candidate {
 
 class SqrtNSearch {
 public:
-  SqrtNSearch(const Graph &graph, PolicyRequest asked) : graph(graph), request(std::move(asked)), blocks(autoSegments(graph)) {
+  SqrtNSearch(const Graph &graph, PolicyRequest asked)
+      : graph(graph), request(std::move(asked)), blocks(autoSegments(graph)) {
     request.policy = Policy::saveNothing();
   }
 
@@ -49,7 +51,7 @@ public:
     Simulation given = simulate(graph, programOrder(graph));
     candidates.push_back({{Recipe::Kind::ProgramOrder, 0, false}, given.peakBytes, given.costNs, 0});
     if (std::optional<Error> error = tryAll())
-      return std::unexpected(std::move(*error));
+      return std::move(*error);
     const Candidate &best = choose();
     if (best.recipe.kind == Recipe::Kind::ProgramOrder) {
       request.policy = Policy::saveEverything();
@@ -90,8 +92,8 @@ private:
 
   /// Plans and measures about as many candidates as the graph's size allows.
   std::optional<Error> tryAll() {
-    constexpr size_t affordableOps = 12'000'000;
-    size_t tries = std::clamp<size_t>(affordableOps / std::max<size_t>(1, graph.numOps()), 8, 64);
+    constexpr size_t affordableOps = 6'000'000;
+    size_t tries = std::clamp<size_t>(affordableOps / std::max<size_t>(1, graph.numOps()), 6, 64);
     std::optional<Error> error;
     for (uint32_t group : spread(1, std::max(1u, blocks.count), std::max<size_t>(1, tries / 6)))
       if (blocks.count > 0 && !error)
@@ -139,7 +141,9 @@ private:
   const Candidate &choose() const {
     int64_t lowest = std::ranges::min(candidates, {}, &Candidate::peakBytes).peakBytes;
     int64_t allowed = std::min(lowest + lowest / 100, candidates.front().peakBytes);
-    auto key = [&](const Candidate &c) { return std::tuple(c.peakBytes > allowed, c.costNs, c.peakBytes, c.segmentCount); };
+    auto key = [&](const Candidate &c) {
+      return std::tuple(c.peakBytes > allowed, c.costNs, c.peakBytes, c.segmentCount);
+    };
     return *std::ranges::min_element(candidates, {}, key);
   }
 
@@ -152,6 +156,8 @@ private:
 
 } // namespace
 
-Expected<PolicyPlan> planSqrtN(const Graph &graph, const PolicyRequest &request) { return SqrtNSearch(graph, request).run(); }
+Expected<PolicyPlan> planSqrtN(const Graph &graph, const PolicyRequest &request) {
+  return SqrtNSearch(graph, request).run();
+}
 
 } // namespace remat

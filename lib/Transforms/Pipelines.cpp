@@ -132,16 +132,18 @@ static void stripPlanning(const ExtractedModule &module, func::FuncOp function) 
   stripMarks(function, kept);
 }
 
-FailureOr<bool> applyToModule(ExtractedModule &module, const Plan &plan) {
+FailureOr<std::optional<Simulation>> applyToModule(ExtractedModule &module, const Plan &plan) {
   if (plan.steps == programOrder(module.extracted.graph).steps)
-    return false;
+    return std::optional<Simulation>();
   int64_t plannedPeakBytes = simulate(module.extracted.graph, plan).peakBytes;
-  if (failed(applyPlan(module.function, module.extracted, plan)) ||
-      failed(verifyRewrite(module.function, plannedPeakBytes, module.extractOptions)))
+  if (failed(applyPlan(module.function, module.extracted, plan)))
+    return failure();
+  FailureOr<Simulation> measured = verifyRewrite(module.function, plannedPeakBytes, module.extractOptions);
+  if (failed(measured))
     return failure();
   if (!module.joined) {
     stripPlanning(module, module.function);
-    return true;
+    return std::optional(std::move(*measured));
   }
   // The joined function's count of clones is lost with it; what the barriers say stays.
   if (failed(splitFunctions(*module.joined)))
@@ -152,7 +154,7 @@ FailureOr<bool> applyToModule(ExtractedModule &module, const Plan &plan) {
     if (phase)
       part->setDiscardableAttr(attr::phase, phase);
   }
-  return true;
+  return std::optional(std::move(*measured));
 }
 
 FailureOr<bool> rematerialize(ModuleOp module, const RematOptions &options) {
@@ -163,10 +165,12 @@ FailureOr<bool> rematerialize(ModuleOp module, const RematOptions &options) {
   if (!planned)
     return emitError(extracted->function.getLoc(), planned.error());
   emitRemarks(extracted->function, extracted->extracted, *planned);
-  FailureOr<bool> changed = applyToModule(*extracted, planned->plan);
-  if (succeeded(changed) && *changed)
+  FailureOr<std::optional<Simulation>> rewritten = applyToModule(*extracted, planned->plan);
+  if (failed(rewritten))
+    return failure();
+  if (*rewritten)
     module.getBodyRegion().takeBody(extracted->module->getBodyRegion());
-  return changed;
+  return rewritten->has_value();
 }
 
 } // namespace remat

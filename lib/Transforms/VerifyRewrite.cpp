@@ -12,13 +12,13 @@ using namespace mlir;
 
 namespace remat {
 
-LogicalResult verifyRewrite(func::FuncOp function, int64_t plannedPeakBytes, const ExtractOptions &options) {
+FailureOr<Simulation> verifyRewrite(func::FuncOp function, int64_t plannedPeakBytes, const ExtractOptions &options) {
   FailureOr<ExtractedGraph> rewritten = extractGraph(function, options);
   if (failed(rewritten))
     return failure();
   Simulation measured = simulate(rewritten->graph, programOrder(rewritten->graph));
   if (measured.peakBytes == plannedPeakBytes)
-    return success();
+    return measured;
   InFlightDiagnostic diag = function.emitError()
                             << "the rewritten function needs " << measured.peakBytes << " bytes at its peak, but "
                             << plannedPeakBytes << " were planned";

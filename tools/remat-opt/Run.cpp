@@ -163,24 +163,24 @@ LogicalResult run(const CommandLine &line, const Input &input, ModuleOp module) 
     return failure();
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   Report result = report(line, input, *extracted, *planned, seconds);
+  if (!graphOnly) {
+    FailureOr<std::optional<Simulation>> rewritten = applyToModule(*extracted, planned->plan);
+    if (failed(rewritten))
+      return failure();
+    if (*rewritten)
+      result.after.residualBytes = (*rewritten)->residualBytes;
+    bool changed = rewritten->has_value();
+    bool asItCame = !changed && line.emit == "mlir" && !input.isBytecode() && !line.anyPrintingFlag;
+    if (failed(outputs.add(line.output, asItCame ? input.content : printModule(changed ? *extracted->module : module, line, input))))
+      return failure();
+  } else if (failed(outputs.add(line.output, graph))) {
+    return failure();
+  }
   if (failed(addReports(line, result, outputs)))
     return failure();
   if (!line.planOut.empty() &&
       failed(outputs.add(line.planOut, planJson(extracted->extracted.graph, planned->plan))))
     return failure();
-
-  if (graphOnly) {
-    if (failed(outputs.add(line.output, graph)))
-      return failure();
-  } else {
-    FailureOr<bool> changed = applyToModule(*extracted, planned->plan);
-    if (failed(changed))
-      return failure();
-    bool asItCame = !*changed && line.emit == "mlir" && !input.isBytecode() && !line.anyPrintingFlag;
-    std::string text = asItCame ? input.content : printModule(*changed ? *extracted->module : module, line, input);
-    if (failed(outputs.add(line.output, text)))
-      return failure();
-  }
   if (failed(outputs.commit()))
     return failure();
   printSummary(line, result);

@@ -174,7 +174,7 @@ Expected<CommandLine> remat::parseCommandLine(std::span<const std::string_view> 
     std::string_view text = arguments.front();
     if (!onlyInputs && text.size() > 1 && text.starts_with('-') && text != "--") {
       if (auto error = parseFlag(given, arguments))
-        return std::unexpected(std::move(*error));
+        return std::move(*error);
       continue;
     }
     arguments = arguments.subspan(1);
@@ -192,10 +192,10 @@ Expected<CommandLine> remat::parseCommandLine(std::span<const std::string_view> 
     return makeError(line.input.empty() ? "no graph" : "a graph file and --generate", "",
                      "remat-plan GRAPH.json, or remat-plan --generate=layered:n=1000");
   if (!given.order.empty() && given.order != "given")
-    return std::unexpected(unsupported("--order=" + given.order, "--order=given keeps the order of first executions"));
+    return unsupported("--order=" + given.order, "--order=given keeps the order of first executions");
   for (auto check : {chooseReport(line), chooseEmit(given), checkOutputs(line)})
     if (check)
-      return std::unexpected(std::move(*check));
+      return std::move(*check);
   return line;
 }
 

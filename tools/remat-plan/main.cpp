@@ -40,7 +40,7 @@ Expected<Graph> loadGraph(const CommandLine &line) {
   bool isGenerated = !line.generate.empty();
   auto text = isGenerated ? line.generate : readFile(line.input);
   if (!text)
-    return std::unexpected(std::move(text.error()));
+    return std::move(text.error());
   auto graph = isGenerated ? generateGraph(*text) : readGraph(*text);
   if (!graph)
     graph.error() = inFile(std::move(graph.error()), isGenerated ? "--generate" : line.input);
@@ -49,10 +49,10 @@ Expected<Graph> loadGraph(const CommandLine &line) {
 
 /// Reads the plan file and compares what it claims with what it is.
 Expected<PolicyPlan> loadPlan(const Graph &graph, const std::string &path) {
-  auto inPlanFile = [&](Error error) { return std::unexpected(inFile(std::move(error), path)); };
+  auto inPlanFile = [&](Error error) { return inFile(std::move(error), path); };
   auto text = readFile(path);
   if (!text)
-    return std::unexpected(std::move(text.error()));
+    return std::move(text.error());
   PlanClaims claims;
   auto plan = readPlan(*text, graph, &claims);
   if (!plan)
@@ -75,7 +75,7 @@ Expected<PolicyPlan> makePlan(const Graph &graph, const CommandLine &line) {
     if (auto error = verify(graph, planned->plan)) {
       error->message = "internal error: the planner made an illegal plan: " + error->message;
       error->note = "please report this with the graph and the flags";
-      return std::unexpected(std::move(*error));
+      return std::move(*error);
     }
   return planned;
 }

@@ -22,15 +22,16 @@ struct Throughput {
 /// The speeds a roofline needs. Peak values of data sheets; costs rank plans, they don't predict run times.
 struct DeviceProfile {
   std::string name;
-  Throughput matrix;                ///< Dots and convolutions. tf32 is for information: f32 dots run at f32's rate, as JAX's do.
-  Throughput vector;                ///< Everything else.
-  double bytesPerSecond = 0;        ///< Device memory, reads and writes together.
-  double linkBytesPerSecond = 0;    ///< To the host and to other devices, one direction.
-  double launchNs = 0;              ///< Cost of starting one kernel.
+  Throughput matrix; ///< Dots and convolutions. tf32 is for information: f32 dots run at f32's rate, as JAX's do.
+  Throughput vector; ///< Everything else.
+  double bytesPerSecond = 0;     ///< Device memory, reads and writes together.
+  double linkBytesPerSecond = 0; ///< To the host and to other devices, one direction.
+  double launchNs = 0;           ///< Cost of starting one kernel.
 };
 
-/// The profile of a built-in device, `sm_80` (`a100`), `sm_90` (`h100`), `sm_100` (`b200`), `cpu`, or of a JSON file (docs/Formats.md).
-/// Error: neither a device (the note names the nearest) nor a readable file; a malformed file (place: `line:column` or the field).
+/// The profile of a built-in device, `sm_80` (`a100`), `sm_90` (`h100`), `sm_100` (`b200`), `cpu`, or of a JSON file
+/// (docs/Formats.md). Error: neither a device (the note names the nearest) nor a readable file; a malformed file
+/// (place: `line:column` or the field).
 Expected<DeviceProfile> findDevice(llvm::StringRef nameOrPath);
 
 /// Reads a profile from JSON text:

@@ -15,6 +15,10 @@
 
 namespace remat {
 
+/// What the implementation of an op's RematOpInterface answers, for defaults of other methods.
+OpClass askOpClass(mlir::Operation *op);
+int64_t askFlops(mlir::Operation *op);
+
 /// Answers of an implementation of RematOpInterface that gives only the class.
 
 /// About one operation per element of the larger of results and operands; 0 for views, constants and data movement.

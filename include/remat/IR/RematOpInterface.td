@@ -28,15 +28,15 @@ def RematOpInterface : OpInterface<"RematOpInterface"> {
     InterfaceMethod<[{Floating-point operations of one execution, a fused multiply-add being two.
                       A loop's count comes from its body and its trip count; this method isn't asked then.}],
       "int64_t", "getFlops", (ins), "", [{
-        return ::remat::defaultFlops($_op.getOperation(), ::mlir::cast<::remat::RematOpInterface>($_op.getOperation()).getOpClass());
+        return ::remat::defaultFlops($_op.getOperation(), ::remat::askOpClass($_op.getOperation()));
       }]>,
 
     InterfaceMethod<[{The part of `getFlops` that a convolution spends on padding and dilation holes taken off.}],
-      "int64_t", "getValidConvFlops", (ins), "", [{ return ::mlir::cast<::remat::RematOpInterface>($_op.getOperation()).getFlops(); }]>,
+      "int64_t", "getValidConvFlops", (ins), "", [{ return ::remat::askFlops($_op.getOperation()); }]>,
 
     InterfaceMethod<[{Bytes read from and written to memory by one execution.}],
       "int64_t", "getBytesMoved", (ins), "", [{
-        return ::remat::defaultBytesMoved($_op.getOperation(), ::mlir::cast<::remat::RematOpInterface>($_op.getOperation()).getOpClass());
+        return ::remat::defaultBytesMoved($_op.getOperation(), ::remat::askOpClass($_op.getOperation()));
       }]>,
 
     InterfaceMethod<[{Scratch bytes that live only while the op runs. A loop's are found from its body.}],
@@ -44,12 +44,12 @@ def RematOpInterface : OpInterface<"RematOpInterface"> {
 
     InterfaceMethod<[{Whether a second execution with the same operands gives the same results and nothing else.}],
       "bool", "isRecomputable", (ins), "", [{
-        return ::remat::defaultIsRecomputable($_op.getOperation(), ::mlir::cast<::remat::RematOpInterface>($_op.getOperation()).getOpClass());
+        return ::remat::defaultIsRecomputable($_op.getOperation(), ::remat::askOpClass($_op.getOperation()));
       }]>,
 
     InterfaceMethod<[{The operand whose storage result `result` shares, if the op only looks at it in another way.}],
       "::std::optional<unsigned>", "getViewedOperand", (ins "unsigned":$result), "", [{
-        if (::mlir::cast<::remat::RematOpInterface>($_op.getOperation()).getOpClass() == ::remat::OpClass::View && result < $_op.getOperation()->getNumOperands())
+        if (::remat::askOpClass($_op.getOperation()) == ::remat::OpClass::View && result < $_op.getOperation()->getNumOperands())
           return result;
         return ::std::nullopt;
       }]>,

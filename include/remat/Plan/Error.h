@@ -7,8 +7,9 @@
 
 #pragma once
 
-#include <expected>
 #include <string>
+#include <utility>
+#include <variant>
 
 namespace remat {
 
@@ -22,11 +23,32 @@ struct Error {
   std::string note = {};
 };
 
+/// A value or the error that kept it from being made, in the shape of C++23's std::expected (see docs/Rationale.md, "The language").
+/// Precondition of `*`, `->` and `error`: as the test says.
 template <typename T>
-using Expected = std::expected<T, Error>;
+class [[nodiscard]] Expected {
+public:
+  Expected(T value) : state(std::in_place_index<0>, std::move(value)) {}
+  Expected(Error error) : state(std::in_place_index<1>, std::move(error)) {}
 
-inline std::unexpected<Error> makeError(std::string message, std::string place = {}, std::string note = {}) {
-  return std::unexpected(Error{std::move(message), std::move(place), std::move(note)});
+  bool has_value() const { return state.index() == 0; }
+  explicit operator bool() const { return has_value(); }
+  T &operator*() & { return std::get<0>(state); }
+  const T &operator*() const & { return std::get<0>(state); }
+  T &&operator*() && { return std::get<0>(std::move(state)); }
+  T *operator->() { return &std::get<0>(state); }
+  const T *operator->() const { return &std::get<0>(state); }
+  /// As `*`, but throws std::bad_variant_access where there is none: for tests.
+  T &value() { return std::get<0>(state); }
+  Error &error() { return std::get<1>(state); }
+  const Error &error() const { return std::get<1>(state); }
+
+private:
+  std::variant<T, Error> state;
+};
+
+inline Error makeError(std::string message, std::string place = {}, std::string note = {}) {
+  return Error{std::move(message), std::move(place), std::move(note)};
 }
 
 } // namespace remat

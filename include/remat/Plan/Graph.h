@@ -122,7 +122,7 @@ private:
   std::unordered_map<std::string_view, OpId> opByName;
   std::unordered_map<std::string_view, ValueId> valueByName;
   size_t argumentCount = 0;
-  std::unique_ptr<std::unordered_set<std::string>> texts = std::make_unique<std::unordered_set<std::string>>();
+  std::vector<std::unique_ptr<char[]>> texts;  ///< What the string views point to.
 };
 
 /// Builds a Graph op by op, in program order, and says what is wrong with it.
@@ -149,6 +149,12 @@ public:
 
 private:
   Graph graph;
+  char *nextText = nullptr;
+  size_t textRoom = 0;
+  std::unordered_set<std::string_view> sharedTexts;  ///< Those that many ops have.
+  /// A copy of the text that lives as long as the graph.
+  std::string_view keep(std::string_view text);
+  /// The same, but one copy for all equal texts.
   std::string_view intern(std::string_view text);
 };
 

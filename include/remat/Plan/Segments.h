@@ -38,10 +38,14 @@ Segments autoSegments(const Graph &graph);
 /// Error: a bad regex, or one that matches no forward op (the note says what scopes there are).
 Expected<Segments> scopeSegments(const Graph &graph, std::string_view regex);
 
-/// One segment for every user region (OpInfo::region, whole path); ops in no region form one more segment.
+/// One segment for every user region (OpInfo::region, whole path); ops in no region are outside. None comes back where there are no regions.
 Segments regionSegments(const Graph &graph);
 
-/// Reads `none|auto|sqrt|scope:REGEX` and makes the segments. Error: an unknown segmentation (nearest named), or scopeSegments'.
+/// One segment for every region with a policy of its own (the innermost counts); all other forward ops form one more.
+Segments policyRegionSegments(const Graph &graph);
+
+/// Reads `none|auto|sqrt|regions|scope:REGEX` and makes the segments; under `none`, regions with a policy are segments. Error: an unknown segmentation (nearest
+/// named), `regions` where there are none, or scopeSegments'.
 Expected<Segments> makeSegments(const Graph &graph, std::string_view text);
 
 } // namespace remat

@@ -17,7 +17,10 @@ namespace remat {
 struct Simulation {
   int64_t peakBytes = 0;
   size_t peakStep = 0;           ///< The first step that reaches the peak; 0 in an empty plan.
-  int64_t residualBytes = 0;     ///< Storage made by forward ops that is still to be read once the last forward op is done.
+  /// Storage made in the forward part that something in the backward part reads: a backward op, a second execution, or a
+  /// forward op that was moved behind a backward op it precedes in program order.
+  int64_t residualBytes = 0;
+  std::vector<ValueId> residuals; ///< The values of that storage, in the order they are made; those without bytes too.
   double costNs = 0;
   int64_t flops = 0;
   size_t executions = 0;         ///< Steps, constants and views left out.

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "remat/Plan/Plan.h"
+#include "remat/Plan/Simulator.h"
 #include "remat/Transforms/Extract.h"
 
 namespace remat {
@@ -20,7 +20,8 @@ namespace remat {
 mlir::FailureOr<int64_t> applyPlan(mlir::func::FuncOp function, const ExtractedGraph &extracted, const Plan &plan);
 
 /// Measures the rewritten function again, barriers being views, and emits an error unless its peak equals `plannedPeakBytes`.
-mlir::LogicalResult verifyRewrite(mlir::func::FuncOp function, int64_t plannedPeakBytes, const ExtractOptions &options);
+/// Its residual bytes may exceed the plan's by a result of the forward part (the loss) that a barrier names.
+mlir::FailureOr<Simulation> verifyRewrite(mlir::func::FuncOp function, int64_t plannedPeakBytes, const ExtractOptions &options);
 
 struct SurvivalCount {
   int64_t planned = 0;

@@ -54,9 +54,9 @@ mlir::FailureOr<ExtractOptions> makeExtractOptions(const RematOptions &options, 
 mlir::FailureOr<ExtractedModule> extractModule(mlir::ModuleOp module, const RematOptions &options);
 
 /// Runs the plan's steps in the copy and checks that the peak is what was planned. Marks of planning are removed; StableHLO graphs keep no
-/// attribute of the remat dialect. True if anything changed; else the caller drops the copy: flattening is no change worth keeping.
-/// Emits errors. Precondition: the plan is legal.
-mlir::FailureOr<bool> applyToModule(ExtractedModule &module, const Plan &plan);
+/// attribute of the remat dialect. Returns what the rewritten function measures, or nothing if the plan is the program order: the caller then
+/// drops the copy, for flattening is no change worth keeping. Emits errors. Precondition: the plan is legal.
+mlir::FailureOr<std::optional<Simulation>> applyToModule(ExtractedModule &module, const Plan &plan);
 
 /// extractModule, plan, applyToModule on the module itself, with remarks: the pass `remat`. Emits errors. True if anything changed.
 mlir::FailureOr<bool> rematerialize(mlir::ModuleOp module, const RematOptions &options);

@@ -1,0 +1,169 @@
+//===- PolicyTest.cpp - What each policy saves, and its messages --------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "remat/Plan/Policy.h"
+#include "TestGraphs.h"
+
+#include <gtest/gtest.h>
+
+using namespace remat;
+using namespace remat::test;
+
+namespace {
+
+/// One forward op of each kind that policies tell apart.
+Graph sampleGraph() {
+  Maker make;
+  make.argument("x", 64);
+  auto add = [&](std::string_view name, std::string_view kind, OpClass opClass, int64_t bytes, int32_t batchDims = 0,
+                 std::string_view checkpoint = {}) {
+    make.op(name, Phase::Forward, {"x"}, bytes,
+            {.kind = kind, .opClass = opClass, .dotBatchDims = batchDims, .checkpointName = checkpoint});
+  };
+  add("dot", "stablehlo.dot_general", OpClass::Dot, 100);
+  add("scores", "stablehlo.dot_general", OpClass::Dot, 100, 2);
+  add("conv", "stablehlo.convolution", OpClass::Convolution, 100);
+  add("tanh", "stablehlo.tanh", OpClass::Elementwise, 200, 0, "act");
+  add("exp", "math.exp", OpClass::Elementwise, 201, 0, "norm");
+  make.backward("grad", {"tanh"}, 64);
+  return make.finish();
+}
+
+/// Names of the values that the policy saves, or the error's message.
+std::string saved(std::string_view text) {
+  Graph graph = sampleGraph();
+  Expected<Policy> policy = Policy::parse(text);
+  if (!policy)
+    return "error: " + policy.error().message;
+  if (std::optional<Error> error = policy->check(graph))
+    return "error: " + error->message;
+  std::string names;
+  for (size_t v = graph.numArguments(); v < graph.numValues(); ++v)
+    if (ValueId value(v); graph.op(graph.producer(value)).phase == Phase::Forward && policy->saves(graph, value))
+      names += (names.empty() ? "" : " ") + std::string(graph.value(value).name);
+  return names;
+}
+
+Error errorOf(std::string_view text) {
+  Graph graph = sampleGraph();
+  Expected<Policy> policy = Policy::parse(text);
+  return policy ? policy->check(graph).value_or(Error{}) : policy.error();
+}
+
+} // namespace
+
+TEST(Policy, SavesWhatItsNameSays) {
+  EXPECT_EQ(saved("save-everything"), "dot scores conv tanh exp");
+  EXPECT_EQ(saved("save-nothing"), "");
+  EXPECT_EQ(saved("save-dots"), "dot scores conv");
+  EXPECT_EQ(saved("save-dots-no-batch-dims"), "dot");
+  EXPECT_EQ(saved("save-only-names=act"), "tanh");
+  EXPECT_EQ(saved("save-only-names=act,norm"), "tanh exp");
+}
+
+TEST(Policy, SaveAnyNamesButSavesNoValueWithoutAName) { EXPECT_EQ(saved("save-any-names-but=act"), "exp"); }
+
+TEST(Policy, SaveLargerThanIsStrict) {
+  EXPECT_EQ(saved("save-larger-than=200"), "exp"); // tanh has exactly 200 bytes.
+  EXPECT_EQ(saved("save-larger-than=0.1kB"), "tanh exp");
+  EXPECT_EQ(saved("save-larger-than=1GiB"), "");
+}
+
+TEST(Policy, SaveOpsMatchesTheWholeKindWithOrWithoutDialect) {
+  EXPECT_EQ(saved("save-ops=tanh"), "tanh");
+  EXPECT_EQ(saved("save-ops=stablehlo.tanh"), "tanh");
+  EXPECT_EQ(saved("save-ops=tanh|exp"), "tanh exp");
+  EXPECT_EQ(saved("save-ops=stablehlo\\..*"), "dot scores conv tanh");
+  EXPECT_EQ(saved("save-ops=tan"), "error: policy 'save-ops=tan': no forward op matches");
+}
+
+TEST(Policy, PlusJoinsPoliciesButNotInsideARegex) {
+  EXPECT_EQ(saved("save-dots-no-batch-dims+save-only-names=norm"), "dot exp");
+  EXPECT_EQ(saved("save-ops=[a-z]+nh+save-dots"), "dot scores conv tanh");
+  EXPECT_TRUE(Policy::parse("save-dots+save-everything")->isSaveEverything());
+  EXPECT_FALSE(Policy::parse("save-dots+save-nothing")->isSaveEverything());
+  EXPECT_EQ(Policy::parse("save-dots+save-nothing")->name(), "save-dots+save-nothing");
+}
+
+TEST(Policy, UnknownNameSuggestsTheNearest) {
+  EXPECT_EQ(errorOf("save-dot").message, "unknown policy 'save-dot'");
+  EXPECT_EQ(errorOf("save-dot").note, "did you mean 'save-dots'?");
+  EXPECT_EQ(errorOf("save_everything").note, "did you mean 'save-everything'?");
+  EXPECT_TRUE(errorOf("zzz").note.starts_with("use one of: save-everything"));
+}
+
+TEST(Policy, LaterPoliciesAreNotSupported) {
+  for (const char *text : {"min-cut", "offload-dots", "save-dots+offload-names=a"}) {
+    EXPECT_NE(errorOf(text).message.find("is not supported by this version"), std::string::npos) << text;
+    EXPECT_TRUE(errorOf(text).note.starts_with("use one of:")) << text;
+  }
+}
+
+TEST(Policy, BadTextsAreErrors) {
+  for (const char *text : {"",
+                           "+",
+                           "save-dots+",
+                           "+save-dots",
+                           "save-dots++save-nothing",
+                           " save-dots",
+                           "save-dots ",
+                           "save-dots=1",
+                           "save-only-names",
+                           "save-only-names=",
+                           "save-only-names=a,,b",
+                           "save-only-names=act,",
+                           "save-larger-than=",
+                           "save-larger-than=x",
+                           "save-larger-than=-1",
+                           "save-ops",
+                           "save-ops=(",
+                           "save-ops=",
+                           "sqrt-n",
+                           "save-dots+sqrt-n"})
+    EXPECT_FALSE(errorOf(text).message.empty()) << "'" << text << "'";
+}
+
+TEST(Policy, NameThatMatchesNothingListsTheNames) {
+  EXPECT_EQ(errorOf("save-only-names=acts").message,
+            "policy 'save-only-names=acts': no forward op has the checkpoint name 'acts'");
+  EXPECT_EQ(errorOf("save-only-names=acts").note, "did you mean 'act'? the graph's names are: act, norm");
+  EXPECT_FALSE(errorOf("save-any-names-but=nothing-like-it").message.empty());
+}
+
+TEST(Policy, GraphWithoutNamesSaysWhereNamesComeFrom) {
+  Graph graph = Maker().argument("x", 1).forward("a", {"x"}, 1).finish();
+  Error error = Policy::parse("save-only-names=a")->check(graph).value();
+  EXPECT_NE(error.note.find("raw JAX exports hold no trace of them"), std::string::npos) << error.note;
+  EXPECT_NE(error.note.find("remat.name"), std::string::npos);
+}
+
+TEST(Size, ReadsBytesAndUnits) {
+  EXPECT_EQ(*parseSize("0"), 0);
+  EXPECT_EQ(*parseSize("512"), 512);
+  EXPECT_EQ(*parseSize("8GiB"), int64_t(8) << 30);
+  EXPECT_EQ(*parseSize("8GB"), 8'000'000'000);
+  EXPECT_EQ(*parseSize("1.5MiB"), 1572864);
+  EXPECT_EQ(*parseSize("2kB"), 2000);
+  EXPECT_EQ(*parseSize("0.3kB"), 300);  // Exact: 0.3 has no binary fraction.
+  EXPECT_EQ(*parseSize("0.0001kB"), 1); // A part of a byte counts as a byte.
+  EXPECT_EQ(*parseSize("9223372036854775807"), INT64_MAX);
+}
+
+TEST(Size, RejectsWhatIsNoSize) {
+  for (const char *text :
+       {"", "GiB", "-1", "1 GiB", "1gib", "8GiBs", "1e9", ".", "9223372036854775808", "8388608TiB", "1.2.3"})
+    EXPECT_FALSE(parseSize(text)) << "'" << text << "'";
+  EXPECT_EQ(parseSize("1gib").error().message, "bad size '1gib': unknown unit 'gib'");
+}
+
+TEST(NearestName, FindsWhatIsNearEnough) {
+  const std::string_view names[] = {"save-dots", "save-nothing"};
+  EXPECT_EQ(nearestName("save-dot", names), "save-dots");
+  EXPECT_EQ(nearestName("save-nothin", names), "save-nothing");
+  EXPECT_EQ(nearestName("x", names), std::nullopt);
+  EXPECT_EQ(nearestName(std::string(100000, 'a'), names), std::nullopt);
+}
