@@ -34,8 +34,9 @@ void RematDialect::initialize() {
 // Discardable attributes
 //===----------------------------------------------------------------------===//
 
-static constexpr std::string_view knownAttributes[] = {attr::phase, attr::region, attr::checkpointName,
-                                                       attr::loss,  attr::plan,   attr::clone};
+static constexpr std::string_view knownAttributes[] = {
+    attr::phase,   attr::region,  attr::checkpointName, attr::loss,           attr::plan,  attr::clone,
+    attr::regions, attr::inplace, attr::residuals,      attr::recomputations, attr::policy};
 
 static LogicalResult unknownAttribute(Operation *op, StringRef name) {
   InFlightDiagnostic diag = op->emitError() << "unknown attribute '" << name << "'";
@@ -75,6 +76,23 @@ static LogicalResult verifyLoss(Operation *op, NamedAttribute attribute) {
   return success();
 }
 
+/// Attributes that stand on functions alone.
+static LogicalResult verifyFunctionAttribute(Operation *op, NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  if (!isa<FunctionOpInterface>(op))
+    return op->emitError() << "'" << name << "' belongs on a function";
+  if (name == attr::plan)
+    return isa<DenseI64ArrayAttr>(attribute.getValue()) ? success() : wrongValue(op, attribute, "an array<i64>");
+  if (name == attr::policy)
+    return isa<StringAttr>(attribute.getValue()) ? success() : wrongValue(op, attribute, "a string");
+  if (name == attr::regions)
+    return isa<DictionaryAttr>(attribute.getValue()) ? success() : wrongValue(op, attribute, "a dictionary");
+  auto number = dyn_cast<IntegerAttr>(attribute.getValue());
+  return number && number.getType().isSignlessInteger(64) && number.getInt() >= 0
+             ? success()
+             : wrongValue(op, attribute, "an i64 that is not negative");
+}
+
 LogicalResult RematDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();
   auto notEmpty = [](StringRef text) { return !text.empty(); };
@@ -87,11 +105,11 @@ LogicalResult RematDialect::verifyOperationAttribute(Operation *op, NamedAttribu
     return verifyString(op, attribute, "a string that is not empty", notEmpty);
   if (name == attr::loss)
     return verifyLoss(op, attribute);
-  if (name == attr::plan) {
-    if (!isa<FunctionOpInterface>(op))
-      return op->emitError() << "'" << name << "' belongs on a function";
-    return isa<DenseI64ArrayAttr>(attribute.getValue()) ? success() : wrongValue(op, attribute, "an array<i64>");
-  }
+  if (name == attr::inplace)
+    return isa<DenseI64ArrayAttr, UnitAttr>(attribute.getValue()) ? success()
+                                                                  : wrongValue(op, attribute, "an array<i64>");
+  if (llvm::is_contained({attr::plan, attr::policy, attr::regions, attr::residuals, attr::recomputations}, name))
+    return verifyFunctionAttribute(op, attribute);
   return unknownAttribute(op, name);
 }
 

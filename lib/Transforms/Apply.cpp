@@ -248,12 +248,12 @@ void Rewriter::endGroup() {
 
 void Rewriter::mark(int64_t guardedClones) {
   if (stableHlo) {
-    setFrontendNumber(function, mark::recomputations,
-                      frontendNumber(function, mark::recomputations).value_or(0) + guardedClones);
+    setFrontendNumber(function, attr::recomputations,
+                      frontendNumber(function, attr::recomputations).value_or(0) + guardedClones);
     return;
   }
-  auto before = function->getAttrOfType<IntegerAttr>(mark::recomputations);
-  function->setAttr(mark::recomputations, builder.getI64IntegerAttr((before ? before.getInt() : 0) + guardedClones));
+  auto before = function->getAttrOfType<IntegerAttr>(attr::recomputations);
+  function->setAttr(attr::recomputations, builder.getI64IntegerAttr((before ? before.getInt() : 0) + guardedClones));
 }
 
 int64_t Rewriter::run() {
@@ -304,6 +304,7 @@ int64_t Rewriter::run() {
 FailureOr<int64_t> applyPlan(func::FuncOp function, const ExtractedGraph &extracted, const Plan &plan) {
   if (plan.steps == programOrder(extracted.graph).steps)
     return 0;
+  recordInplace(function, extracted);
   return Rewriter(function, extracted, plan).run();
 }
 

@@ -3,9 +3,10 @@
 // Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// An exported step that was made with `jax.checkpoint` holds every checkpointed region twice: in the forward part, with nothing to
-// tell it from the rest, and in the backward part, behind an `optimization_barrier` of the region's inputs. An op of the backward
-// part that is the same as a forward op, once barriers are looked through, computes it again: value numbering finds them all.
+// An exported step that was made with `jax.checkpoint` holds every checkpointed region twice: in the forward part, with
+// nothing to tell it from the rest, and in the backward part, behind an `optimization_barrier` of the region's inputs.
+// An op of the backward part that is the same as a forward op, once barriers are looked through, computes it again:
+// value numbering finds them all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -93,7 +94,8 @@ private:
     key.push_back(attributes.getDictionary(op->getContext()).getAsOpaquePointer());
     for (Value operand : op->getOperands()) {
       auto it = inner.find(operand);
-      key.push_back(it == inner.end() ? original(operand).getAsOpaquePointer() : reinterpret_cast<const void *>(2 * size_t(it->second) + 1));
+      key.push_back(it == inner.end() ? original(operand).getAsOpaquePointer()
+                                      : reinterpret_cast<const void *>(2 * size_t(it->second) + 1));
     }
     for (Type type : op->getResultTypes())
       key.push_back(type.getAsOpaquePointer());
@@ -122,7 +124,9 @@ private:
   int64_t mark() {
     // In the order of the forward part: the first repeated op of each barrier says its place.
     std::vector<std::pair<Operation *, size_t>> ordered(repeats);
-    llvm::sort(ordered, [](auto &a, auto &b) { return a.first == b.first ? a.second < b.second : a.first->isBeforeInBlock(b.first); });
+    llvm::sort(ordered, [](auto &a, auto &b) {
+      return a.first == b.first ? a.second < b.second : a.first->isBeforeInBlock(b.first);
+    });
     DenseMap<size_t, int64_t> numbers;
     for (auto &[op, barrier] : ordered) {
       int64_t number = numbers.try_emplace(barrier, numbers.size()).first->second;
@@ -141,8 +145,8 @@ private:
   DenseMap<Value, Value> originals;
   std::map<Key, Operation *> firsts;
   std::vector<Operation *> barriers;
-  DenseMap<Operation *, size_t> barrierOf;                 ///< Of barriers and of ops that repeat behind them.
-  std::vector<std::pair<Operation *, size_t>> repeats;     ///< Forward op, and the barrier behind which it is repeated.
+  DenseMap<Operation *, size_t> barrierOf;             ///< Of barriers and of ops that repeat behind them.
+  std::vector<std::pair<Operation *, size_t>> repeats; ///< Forward op, and the barrier behind which it is repeated.
 };
 
 } // namespace

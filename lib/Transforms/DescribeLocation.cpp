@@ -13,8 +13,8 @@ using namespace mlir;
 
 namespace remat {
 
-/// JAX writes an op's name stack as the name of its location and Python's frames below it, as call sites of named file lines. A name
-/// with a colon at its end says what kind of op it is; the name stack is then the next name.
+/// JAX writes an op's name stack as the name of its location and Python's frames below it, as call sites of named file
+/// lines. A name with a colon at its end says what kind of op it is; the name stack is then the next name.
 static std::string nameStack(Location location) {
   if (auto name = dyn_cast<NameLoc>(location)) {
     StringRef text = name.getName();

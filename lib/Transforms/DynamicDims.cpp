@@ -3,8 +3,8 @@
 // Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sizes and costs ask for static shapes in many places. Rather than hand the bounds to all of them, the values get static types for as
-// long as somebody asks.
+// Sizes and costs ask for static shapes in many places. Rather than hand the bounds to all of them, the values get
+// static types for as long as somebody asks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +49,8 @@ struct BoundedTypes::Finder {
     if (!op)
       return std::nullopt;
     for (Value operand : op->getOperands())
-      if (auto it = before.find(operand); it != before.end() && cast<ShapedType>(it->second).getShape() == cast<ShapedType>(type).getShape())
+      if (auto it = before.find(operand);
+          it != before.end() && cast<ShapedType>(it->second).getShape() == cast<ShapedType>(type).getShape())
         return cast<ShapedType>(operand.getType()).getDimSize(dim);
     return std::nullopt;
   }
@@ -81,7 +82,8 @@ struct BoundedTypes::Finder {
   LogicalResult unknown(Value value, int64_t dim, ArrayRef<std::string> names, const std::string &what) {
     Location location = value.getDefiningOp() ? value.getDefiningOp()->getLoc() : function.getLoc();
     InFlightDiagnostic diag = emitError(location) << "size of dimension " << dim << " of " << what << " is not known";
-    diag.attachNote() << "give a bound with " << (names.empty() ? "" : "--dim=" + names[0] + "." + std::to_string(dim) + "=N or ")
+    diag.attachNote() << "give a bound with "
+                      << (names.empty() ? "" : "--dim=" + names[0] + "." + std::to_string(dim) + "=N or ")
                       << "--dim=*=N";
     return diag;
   }
@@ -125,8 +127,8 @@ struct BoundedTypes::Finder {
   DenseMap<Value, Type> before;
 };
 
-BoundedTypes::BoundedTypes(func::FuncOp function, const llvm::StringMap<int64_t> &bounds, ArrayRef<std::string> argumentNames,
-                           ArrayRef<std::string> opNames) {
+BoundedTypes::BoundedTypes(func::FuncOp function, const llvm::StringMap<int64_t> &bounds,
+                           ArrayRef<std::string> argumentNames, ArrayRef<std::string> opNames) {
   unknownLeft = failed(Finder(*this, function, bounds).run(argumentNames, opNames));
 }
 

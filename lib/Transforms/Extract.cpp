@@ -86,7 +86,8 @@ private:
       unsigned i = argument.getArgNumber();
       std::optional<int64_t> bytes = typeBytes(argument.getType());
       if (!bytes)
-        return unknownSize(function.getLoc(), "argument " + std::to_string(i) + " ('" + argumentNames[i] + "')", argument.getType());
+        return unknownSize(function.getLoc(), "argument " + std::to_string(i) + " ('" + argumentNames[i] + "')",
+                           argument.getType());
       auto id = builder.addArgument(argumentNames[i], *bytes, isDonated(function, i));
       if (!id)
         return emitError(function.getLoc()) << id.error().message;
@@ -132,7 +133,7 @@ private:
       return failure();
     auto id = builder.addOp(info, {operands.data(), operands.size()}, {values.data(), values.size()});
     if (!id)
-      return op->emitError() << id.error().message;
+      return emitError(op->getLoc()) << id.error().message;
     for (OpResult value : op->getResults())
       remember(value, ValueId(result.values.size()));
     return success();
@@ -149,7 +150,7 @@ private:
       return Phase::Forward;
     if (phase == "backward")
       return Phase::Backward;
-    op->emitError() << "op has no 'remat.phase'";
+    emitError(op->getLoc()) << "op has no 'remat.phase'";
     return failure();
   }
 
@@ -167,7 +168,8 @@ private:
     return read;
   }
 
-  LogicalResult describeResults(Operation *op, size_t number, SmallVectorImpl<std::string> &names, SmallVectorImpl<ValueInfo> &values) {
+  LogicalResult describeResults(Operation *op, size_t number, SmallVectorImpl<std::string> &names,
+                                SmallVectorImpl<ValueInfo> &values) {
     const OpModel &model = models[number];
     bool isConstant = model.opClass == OpClass::Constant || isStorageOfConstant(op);
     names.reserve(op->getNumResults());
@@ -191,7 +193,7 @@ private:
   }
 
   void addRegions() {
-    if (auto regions = function->getAttrOfType<DictionaryAttr>(regionsAttr))
+    if (auto regions = function->getAttrOfType<DictionaryAttr>(attr::regions))
       for (NamedAttribute region : regions)
         if (auto policy = dyn_cast<StringAttr>(region.getValue()))
           builder.addRegion(view(region.getName().getValue()), view(policy.getValue()));
@@ -212,13 +214,14 @@ private:
 
 FailureOr<ExtractedGraph> extractGraph(func::FuncOp function, const ExtractOptions &options) {
   if (function.isExternal() || !function.getBody().hasOneBlock())
-    return function.emitError() << "function '" << function.getSymName() << "' must have one block; flatten it first";
+    return emitError(function.getLoc()) << "function '" << function.getSymName()
+                                        << "' must have one block; flatten it first";
   return Extractor(function, options).run();
 }
 
 void recordInplace(func::FuncOp function, const ExtractedGraph &extracted) {
   MLIRContext *context = function.getContext();
-  function->setAttr(inplaceAttr, UnitAttr::get(context));
+  function->setAttr(attr::inplace, UnitAttr::get(context));
   for (size_t i = 0; i < extracted.ops.size(); ++i) {
     OpId id(i);
     std::span<const ValueId> operands = extracted.graph.operands(id);
@@ -227,7 +230,7 @@ void recordInplace(func::FuncOp function, const ExtractedGraph &extracted) {
       if (ValueId place = extracted.graph.value(extracted.graph.result(id, r)).inplaceOf)
         places[r] = llvm::find(operands, place) - operands.begin();
     if (llvm::any_of(places, [](int64_t place) { return place >= 0; }))
-      extracted.ops[i]->setAttr(inplaceAttr, DenseI64ArrayAttr::get(context, places));
+      extracted.ops[i]->setAttr(attr::inplace, DenseI64ArrayAttr::get(context, places));
   }
 }
 

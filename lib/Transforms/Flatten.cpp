@@ -3,8 +3,8 @@
 // Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// MLIR's inliner asks a dialect whether its ops may be inlined and takes no for an answer from ops that have no dialect, which is how
-// StableHLO arrives here. All functions here are single blocks, so inlining is cloning.
+// MLIR's inliner asks a dialect whether its ops may be inlined and takes no for an answer from ops that have no
+// dialect, which is how StableHLO arrives here. All functions here are single blocks, so inlining is cloning.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +52,7 @@ public:
     return success();
   }
 
-  llvm::SetVector<Operation *> inlined;  ///< Functions that were called.
+  llvm::SetVector<Operation *> inlined; ///< Functions that were called.
 
 private:
   LogicalResult visit(Operation *op) {
@@ -74,17 +74,22 @@ private:
 
   LogicalResult check(Operation *call, func::FuncOp callee) {
     if (llvm::is_contained(active, callee)) {
-      InFlightDiagnostic diag = call->emitError() << "recursive call of '" << callee.getSymName() << "'";
-      diag.attachNote(callee.getLoc()) << "a training graph must not depend on its data; unroll the recursion or make it a loop";
+      InFlightDiagnostic diag = emitError(call->getLoc()) << "recursive call of '" << callee.getSymName() << "'";
+      diag.attachNote(callee.getLoc())
+          << "a training graph must not depend on its data; unroll the recursion or make it a loop";
       return diag;
     }
     if (!callee.getBody().hasOneBlock()) {
-      InFlightDiagnostic diag = call->emitError() << "call of '" << callee.getSymName() << "', which has several blocks";
-      diag.attachNote(callee.getLoc()) << "write its control flow with scf or stablehlo ops (mlir-opt --lift-cf-to-scf)";
+      InFlightDiagnostic diag = emitError(call->getLoc())
+                                << "call of '" << callee.getSymName() << "', which has several blocks";
+      diag.attachNote(callee.getLoc())
+          << "write its control flow with scf or stablehlo ops (mlir-opt --lift-cf-to-scf)";
       return diag;
     }
-    if (call->getOperandTypes() != TypeRange(callee.getArgumentTypes()) || call->getResultTypes() != TypeRange(callee.getResultTypes()))
-      return call->emitError() << "types of operands and results differ from those of '" << callee.getSymName() << "'";
+    if (call->getOperandTypes() != TypeRange(callee.getArgumentTypes()) ||
+        call->getResultTypes() != TypeRange(callee.getResultTypes()))
+      return emitError(call->getLoc()) << "types of operands and results differ from those of '" << callee.getSymName()
+                                       << "'";
     return success();
   }
 
@@ -124,13 +129,14 @@ private:
   }
 
   llvm::StringMap<func::FuncOp> functions;
-  SmallVector<func::FuncOp> active;  ///< The functions being inlined, outermost first.
+  SmallVector<func::FuncOp> active; ///< The functions being inlined, outermost first.
 };
 
 } // namespace
 
 /// Adds the functions of `functions` that `op` or an op inside refers to.
-static void collectReferences(Operation *op, const llvm::StringMap<Operation *> &functions, llvm::SetVector<Operation *> &referred) {
+static void collectReferences(Operation *op, const llvm::StringMap<Operation *> &functions,
+                              llvm::SetVector<Operation *> &referred) {
   op->walk([&](Operation *inner) {
     inner->getAttrDictionary().walk([&](FlatSymbolRefAttr symbol) {
       if (Operation *function = functions.lookup(symbol.getValue()))
@@ -141,7 +147,9 @@ static void collectReferences(Operation *op, const llvm::StringMap<Operation *> 
 
 /// Erases the private functions among `candidates` that can't be reached any more.
 static void eraseUnreachable(ModuleOp module, const llvm::SetVector<Operation *> &candidates) {
-  auto isCandidate = [&](Operation *op) { return candidates.contains(op) && SymbolTable::getSymbolVisibility(op) == SymbolTable::Visibility::Private; };
+  auto isCandidate = [&](Operation *op) {
+    return candidates.contains(op) && SymbolTable::getSymbolVisibility(op) == SymbolTable::Visibility::Private;
+  };
   if (llvm::none_of(candidates, isCandidate))
     return;
   llvm::StringMap<Operation *> functions;
@@ -161,9 +169,10 @@ static void eraseUnreachable(ModuleOp module, const llvm::SetVector<Operation *>
 
 LogicalResult flattenFunction(func::FuncOp function) {
   if (function.isExternal())
-    return function.emitError() << "function '" << function.getSymName() << "' has no body";
+    return emitError(function.getLoc()) << "function '" << function.getSymName() << "' has no body";
   if (!function.getBody().hasOneBlock()) {
-    InFlightDiagnostic diag = function.emitError() << "function '" << function.getSymName() << "' has several blocks";
+    InFlightDiagnostic diag = emitError(function.getLoc())
+                              << "function '" << function.getSymName() << "' has several blocks";
     diag.attachNote() << "write its control flow with scf or stablehlo ops (mlir-opt --lift-cf-to-scf)";
     return diag;
   }

@@ -3,12 +3,14 @@
 // Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A storage may be overwritten by an op if nobody reads it later, through whatever view. Two things ask for it: destination-passing
-// style, which bufferization turns into just that, and donated arguments, as XLA uses them.
+// A storage may be overwritten by an op if nobody reads it later, through whatever view. Two things ask for it:
+// destination-passing style, which bufferization turns into just that, and donated arguments, as XLA uses them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Inplace.h"
+
+#include "remat/IR/RematDialect.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Remarks.h"
@@ -35,7 +37,7 @@ class InplaceFinder {
 public:
   InplaceFinder(func::FuncOp function, ArrayRef<OpModel> models) : function(function), models(models) {
     body = &function.getBody().front();
-    isRecorded = function->hasAttr(inplaceAttr);
+    isRecorded = function->hasAttr(attr::inplace);
     size_t count = 0;
     for (Operation &op : body->without_terminator()) {
       numbers[&op] = count++;
@@ -74,7 +76,7 @@ private:
 
   void takeRecorded() {
     for (Operation &op : body->without_terminator())
-      if (auto recorded = op.getAttrOfType<DenseI64ArrayAttr>(inplaceAttr))
+      if (auto recorded = op.getAttrOfType<DenseI64ArrayAttr>(attr::inplace))
         for (auto [result, operand] : llvm::zip(op.getResults(), recorded.asArrayRef()))
           if (operand >= 0 && operand < op.getNumOperands())
             places[result] = operand;
@@ -119,7 +121,8 @@ private:
     }
     remark::missed(function.getLoc(), remark::RemarkOpts::name("DonationUnused").category("remat"))
         << "argument " + std::to_string(argument.getArgNumber()) +
-               " is donated, but no result takes its place: it is read after the result is made, or isn't overwritten element by element";
+               " is donated, but no result takes its place: it is read after the result is made, or isn't overwritten "
+               "element by element";
   }
 
   /// The ops that make `value` out of `argument` element by element, each the last reader of what it overwrites.
@@ -145,7 +148,8 @@ private:
   bool hasViews(Value value) {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       auto it = numbers.find(user);
-      return it != numbers.end() && llvm::is_contained(models[it->second].viewOf, std::optional<unsigned>(operandNumber(user, value)));
+      return it != numbers.end() &&
+             llvm::is_contained(models[it->second].viewOf, std::optional<unsigned>(operandNumber(user, value)));
     });
   }
 
@@ -194,11 +198,11 @@ private:
   func::FuncOp function;
   ArrayRef<OpModel> models;
   Block *body;
-  bool isRecorded;                       ///< The places are written down (recordInplace).
+  bool isRecorded; ///< The places are written down (recordInplace).
   DenseMap<Operation *, size_t> numbers;
-  DenseMap<Value, size_t> lastRead;      ///< Number of the last op that reads the value itself; `never` ends for results.
-  DenseMap<Value, Value> storageOf;      ///< The value that a value shares its storage with.
-  DenseMap<Value, size_t> storageRead;   ///< By storage: its last reader so far known.
+  DenseMap<Value, size_t> lastRead;    ///< Number of the last op that reads the value itself; `never` ends for results.
+  DenseMap<Value, Value> storageOf;    ///< The value that a value shares its storage with.
+  DenseMap<Value, size_t> storageRead; ///< By storage: its last reader so far known.
   DenseMap<Value, unsigned> places;
 };
 

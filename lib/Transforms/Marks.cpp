@@ -28,21 +28,27 @@ bool isBarrier(Operation *op) {
   return name == "stablehlo.optimization_barrier" || name == "mhlo.optimization_barrier" || name == "remat.barrier";
 }
 
-std::optional<int64_t> frontendNumber(Operation *op, StringRef name) {
+StringRef frontendText(Operation *op, StringRef name) {
   auto dictionary = op->getAttrOfType<DictionaryAttr>(mark::frontend);
   auto text = dictionary ? dictionary.getAs<StringAttr>(name) : StringAttr();
+  return text ? text.getValue() : StringRef();
+}
+
+void setFrontendText(Operation *op, StringRef name, const Twine &text) {
+  NamedAttrList attributes;
+  if (auto dictionary = op->getAttrOfType<DictionaryAttr>(mark::frontend))
+    attributes = NamedAttrList(dictionary);
+  attributes.set(name, StringAttr::get(op->getContext(), text));
+  op->setAttr(mark::frontend, attributes.getDictionary(op->getContext()));
+}
+
+std::optional<int64_t> frontendNumber(Operation *op, StringRef name) {
   int64_t number;
-  if (!text || text.getValue().getAsInteger(10, number))
+  if (frontendText(op, name).getAsInteger(10, number))
     return std::nullopt;
   return number;
 }
 
-void setFrontendNumber(Operation *op, StringRef name, int64_t number) {
-  NamedAttrList attributes;
-  if (auto dictionary = op->getAttrOfType<DictionaryAttr>(mark::frontend))
-    attributes = NamedAttrList(dictionary);
-  attributes.set(name, StringAttr::get(op->getContext(), Twine(number)));
-  op->setAttr(mark::frontend, attributes.getDictionary(op->getContext()));
-}
+void setFrontendNumber(Operation *op, StringRef name, int64_t number) { setFrontendText(op, name, Twine(number)); }
 
 } // namespace remat

@@ -28,9 +28,11 @@ inline constexpr llvm::StringLiteral frontend = "mhlo.frontend_attributes";
 inline constexpr llvm::StringLiteral id = "remat.id";              ///< Of a barrier; unique in the function.
 inline constexpr llvm::StringLiteral clones = "remat.clones";      ///< Clones that the barrier guards.
 inline constexpr llvm::StringLiteral operands = "remat.operands";  ///< Operands of the barrier, those after which it comes included.
-inline constexpr llvm::StringLiteral recomputations = "remat.recomputations";  ///< Guarded clones of the function.
 } // namespace mark
 
+/// Of the op's frontend attributes; empty if there is none.
+llvm::StringRef frontendText(mlir::Operation *op, llvm::StringRef name);
+void setFrontendText(mlir::Operation *op, llvm::StringRef name, const llvm::Twine &text);
 /// A number among the op's frontend attributes.
 std::optional<int64_t> frontendNumber(mlir::Operation *op, llvm::StringRef name);
 void setFrontendNumber(mlir::Operation *op, llvm::StringRef name, int64_t number);

@@ -84,19 +84,22 @@ static FailureOr<BitVector> takeGivenPhases(const FlatOps &flat) {
   for (size_t i = flat.size(); i-- > 0;) {
     StringRef phase = givenPhase(flat.ops[i]);
     if (phase.empty() && mayLackPhase(flat.ops[i]))
-      backward[i] = !flat.readers[i].empty() && llvm::all_of(flat.readers[i], [&](unsigned to) { return backward[to]; });
+      backward[i] =
+          !flat.readers[i].empty() && llvm::all_of(flat.readers[i], [&](unsigned to) { return backward[to]; });
     else
       backward[i] = phase == "backward";
   }
   for (size_t i = 0; i < flat.size(); ++i) {
     if (givenPhase(flat.ops[i]).empty() && !mayLackPhase(flat.ops[i])) {
-      InFlightDiagnostic diag = flat.ops[i]->emitError() << "op has no 'remat.phase', but other ops of the function have one";
+      InFlightDiagnostic diag = emitError(flat.ops[i]->getLoc())
+                                << "op has no 'remat.phase', but other ops of the function have one";
       diag.attachNote() << "give every op remat.phase = \"forward\" or \"backward\", or none of them";
       return diag;
     }
     for (unsigned from : flat.producers[i])
       if (!backward[i] && backward[from]) {
-        InFlightDiagnostic diag = flat.ops[i]->emitError() << "op has remat.phase = \"forward\", but reads a value of the backward part";
+        InFlightDiagnostic diag = emitError(flat.ops[i]->getLoc())
+                                  << "op has remat.phase = \"forward\", but reads a value of the backward part";
         diag.attachNote(flat.ops[from]->getLoc()) << "the value is made here";
         return diag;
       }
@@ -112,10 +115,11 @@ namespace {
 
 /// What name stacks say. JAX writes `jvp(` around what it differentiates and `transpose(` around the gradient's ops.
 struct NameFacts {
-  bool differentiated = false;  ///< `jvp(` or `transpose(` somewhere.
-  bool transposed = false;      ///< `transpose(` somewhere.
-  bool outerTransposed = false; ///< `transpose(` that isn't inside a `jvp(`: inside one it's a gradient that the loss itself needs.
-  bool traced = false;          ///< A name that starts with `jit(` or `pjit(`: JAX wrote names.
+  bool differentiated = false; ///< `jvp(` or `transpose(` somewhere.
+  bool transposed = false;     ///< `transpose(` somewhere.
+  bool outerTransposed =
+      false; ///< `transpose(` that isn't inside a `jvp(`: inside one it's a gradient that the loss itself needs.
+  bool traced = false; ///< A name that starts with `jit(` or `pjit(`: JAX wrote names.
 
   void add(const NameFacts &other) {
     differentiated |= other.differentiated;
@@ -148,7 +152,7 @@ private:
   static NameFacts readName(StringRef text) {
     NameFacts facts;
     facts.traced = text.starts_with("jit(") || text.starts_with("pjit(");
-    SmallVector<bool> inJvp;  // For every open parenthesis.
+    SmallVector<bool> inJvp; // For every open parenthesis.
     for (size_t i = 0; i < text.size(); ++i) {
       if (text[i] == ')' && !inJvp.empty())
         inJvp.pop_back();
@@ -187,8 +191,11 @@ static LogicalResult checkLoop(Operation *op, NameReader &names) {
   });
   if (!transposed)
     return success();
-  InFlightDiagnostic diag = op->emitError() << "the loss is made inside a loop: the op's body holds forward and backward ops";
-  diag.attachNote(transposed->getLoc()) << "this op is a backward one; plan the body as a function of its own, or give every op of the function remat.phase";
+  InFlightDiagnostic diag = emitError(op->getLoc())
+                            << "the loss is made inside a loop: the op's body holds forward and backward ops";
+  diag.attachNote() << "'" << transposed->getName() << "' inside is a backward op ("
+                    << describeLocation(transposed->getLoc())
+                    << "); plan the body as a function of its own, or give every op remat.phase";
   return diag;
 }
 
@@ -199,7 +206,8 @@ static LogicalResult checkLoop(Operation *op, NameReader &names) {
 /// Whether a backward op reads a value of the forward part; constants are nobody's.
 static bool readsForward(const FlatOps &flat, const BitVector &backward) {
   return llvm::any_of(backward.set_bits(), [&](unsigned i) {
-    return llvm::any_of(flat.producers[i], [&](unsigned from) { return !backward[from] && flat.ops[from]->getNumOperands() > 0; });
+    return llvm::any_of(flat.producers[i],
+                        [&](unsigned from) { return !backward[from] && flat.ops[from]->getNumOperands() > 0; });
   });
 }
 
@@ -233,8 +241,11 @@ FailureOr<bool> findPhases(func::FuncOp function, const PhaseOptions &options) {
   if (failed(backward))
     return failure();
   if (backward->any() && !readsForward(flat, *backward)) {
-    InFlightDiagnostic diag = function.emitError() << "no op of the backward part reads a value of the forward part: there is nothing to save";
-    diag.attachNote() << "if another result is the loss, say --loss-result=N; or give every op remat.phase = \"forward\" or \"backward\"";
+    InFlightDiagnostic diag =
+        emitError(function.getLoc())
+        << "no op of the backward part reads a value of the forward part: there is nothing to save";
+    diag.attachNote() << "if another result is the loss, say --loss-result=N; or give every op remat.phase = "
+                         "\"forward\" or \"backward\"";
     return diag;
   }
   Builder builder(function.getContext());
@@ -242,7 +253,8 @@ FailureOr<bool> findPhases(func::FuncOp function, const PhaseOptions &options) {
   for (size_t i = 0; i < flat.size(); ++i)
     flat.ops[i]->setAttr(attr::phase, (*backward)[i] ? backwardAttr : forwardAttr);
   if (backward->none()) {
-    function.emitRemark() << "function '" << function.getSymName() << "' has no backward part: there is nothing to plan";
+    emitRemark(function.getLoc()) << "function '" << function.getSymName()
+                                  << "' has no backward part: there is nothing to plan";
     return false;
   }
   markCheckpoints(function);

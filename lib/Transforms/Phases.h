@@ -27,18 +27,19 @@ struct FlatOps {
 
   mlir::func::FuncOp function;
   llvm::SmallVector<mlir::Operation *> ops;
-  llvm::SmallVector<llvm::SmallVector<unsigned, 4>> producers;  ///< By op: the ops it reads, each once.
-  llvm::SmallVector<llvm::SmallVector<unsigned, 2>> readers;    ///< By op: the ops that read it, each once, in order.
+  llvm::SmallVector<llvm::SmallVector<unsigned, 4>> producers; ///< By op: the ops it reads, each once.
+  llvm::SmallVector<llvm::SmallVector<unsigned, 2>> readers;   ///< By op: the ops that read it, each once, in order.
 
 private:
   llvm::DenseMap<mlir::Operation *, unsigned> numbers;
 };
 
-/// What depends on a backward op is backward, and so is what stands behind the first backward op and is read by backward ops alone.
+/// What depends on a backward op is backward, and so is what stands behind the first backward op and is read by
+/// backward ops alone.
 void closePhases(const FlatOps &flat, llvm::BitVector &backward);
 
-/// The result that is the loss: the one of the options, else the one marked `remat.loss` (function, result or op), else result 0 if
-/// it is a scalar float.
+/// The result that is the loss: the one of the options, else the one marked `remat.loss` (function, result or op), else
+/// result 0 if it is a scalar float.
 std::optional<unsigned> findLoss(const FlatOps &flat, const PhaseOptions &options);
 
 /// The backward ops of a function whose ops don't say so by name: those behind the loss. See docs/Phases.md.

@@ -3,13 +3,15 @@
 // Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Without names the loss alone tells the phases apart: what it needs is forward. Of the rest, backward is what leads to a gradient, a
-// result with the type of an argument, behind the place where the loss is done. That place isn't always the op that makes the loss: a
-// step may divide it by the number of microbatches when all gradients are there. A dot that the loss doesn't need and that leads to a
-// gradient can only be backward, so the place is the last op in front of the first such dot that the loss needs.
+// Without names the loss alone tells the phases apart: what it needs is forward. Of the rest, backward is what leads to
+// a gradient, a result with the type of an argument, behind the place where the loss is done. That place isn't always
+// the op that makes the loss: a step may divide it by the number of microbatches when all gradients are there. A dot
+// that the loss doesn't need and that leads to a gradient can only be backward, so the place is the last op in front of
+// the first such dot that the loss needs.
 //
-// Statistics and counters that are updated behind the loss also have the type of an argument. They don't touch the gradients, and hold
-// no dots: candidates that are connected are taken together, and a part without a dot is forward if any part has one.
+// Statistics and counters that are updated behind the loss also have the type of an argument. They don't touch the
+// gradients, and hold no dots: candidates that are connected are taken together, and a part without a dot is forward if
+// any part has one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,19 +51,23 @@ std::optional<unsigned> findLoss(const FlatOps &flat, const PhaseOptions &option
 }
 
 static LogicalResult noLoss(func::FuncOp function) {
-  InFlightDiagnostic diag = function.emitError() << "can't tell the forward part from the backward part of '" << function.getSymName() << "': ";
+  InFlightDiagnostic diag = emitError(function.getLoc()) << "can't tell the forward part from the backward part of '"
+                                                         << function.getSymName() << "': ";
   if (function.getNumResults() == 0)
     diag << "it has no results";
   else
     diag << "result 0, of type " << function.getResultTypes()[0] << ", is no loss (a scalar float)";
-  diag.attachNote() << "say which result is the loss with --loss-result=N; or give every op remat.phase = \"forward\" or \"backward\"; or export the "
+  diag.attachNote() << "say which result is the loss with --loss-result=N; or give every op remat.phase = \"forward\" "
+                       "or \"backward\"; or export the "
                        "graph with locations, whose names JAX marks with transpose( where they are backward";
   return diag;
 }
 
 static LogicalResult lossInLoop(func::FuncOp function, Operation *loop) {
-  InFlightDiagnostic diag = function.emitError() << "the loss is made inside a loop, so program order doesn't tell the phases";
-  diag.attachNote(loop->getLoc()) << "this loop makes it; give every op remat.phase = \"forward\" or \"backward\", or plan the loop's body as a function";
+  InFlightDiagnostic diag = emitError(function.getLoc())
+                            << "the loss is made inside a loop, so program order doesn't tell the phases";
+  diag.attachNote(loop->getLoc()) << "this loop makes it; give every op remat.phase = \"forward\" or \"backward\", or "
+                                     "plan the loop's body as a function";
   return diag;
 }
 
@@ -70,7 +76,9 @@ static Operation *findLossLoop(Value loss) {
   while (Operation *op = loss.getDefiningOp()) {
     if (describeOp(op).opClass == OpClass::Loop)
       return op;
-    auto isScalarResult = [](Value value) { return value.getDefiningOp() && value.getDefiningOp()->getNumOperands() > 0 && isScalarFloat(value.getType()); };
+    auto isScalarResult = [](Value value) {
+      return value.getDefiningOp() && value.getDefiningOp()->getNumOperands() > 0 && isScalarFloat(value.getType());
+    };
     auto next = llvm::find_if(op->getOperands(), isScalarResult);
     if (next == op->operand_end())
       return nullptr;
@@ -116,8 +124,8 @@ private:
           marked.set(from);
   }
 
-  /// Results that may be gradients or updated parameters: floats with the type of an argument. Losses and metrics are scalars, as are
-  /// learning rates, so scalars count only where nothing else does.
+  /// Results that may be gradients or updated parameters: floats with the type of an argument. Losses and metrics are
+  /// scalars, as are learning rates, so scalars count only where nothing else does.
   void markGradients(bool scalars) {
     llvm::SmallPtrSet<Type, 16> argumentTypes;
     func::FuncOp function = flat.function;
@@ -126,7 +134,8 @@ private:
     for (auto [i, value] : llvm::enumerate(results)) {
       auto producer = flat.producer(value);
       bool isFloat = isa<FloatType>(getElementTypeOrSelf(value.getType()));
-      if (i != loss && producer && isFloat && argumentTypes.contains(value.getType()) && (scalars || !isScalarFloat(value.getType())))
+      if (i != loss && producer && isFloat && argumentTypes.contains(value.getType()) &&
+          (scalars || !isScalarFloat(value.getType())))
         leadsToGradient.set(*producer);
     }
   }
@@ -140,7 +149,8 @@ private:
     return set;
   }
 
-  /// The number behind the last op that the loss needs and that stands in front of the first dot that is surely backward.
+  /// The number behind the last op that the loss needs and that stands in front of the first dot that is surely
+  /// backward.
   size_t findEndOfForward() const {
     size_t end = 0;
     for (size_t i = 0; i < flat.size() && !(isDot[i] && isCandidate(i)); ++i)
@@ -160,7 +170,7 @@ private:
           if (isMember(from))
             parts.unionSets(i, from);
       }
-    BitVector hasDot(flat.size());  // By leader of a part.
+    BitVector hasDot(flat.size()); // By leader of a part.
     for (unsigned i : set.set_bits())
       if (isMember(i) && isDot[i])
         hasDot.set(parts.getLeaderValue(i));
@@ -186,8 +196,8 @@ FailureOr<BitVector> findPhasesByOrder(const FlatOps &flat, const PhaseOptions &
   if (!loss)
     return noLoss(function);
   if (*loss >= function.getNumResults())
-    return function.emitError() << "the loss is said to be result " << *loss << ", but '" << function.getSymName() << "' has "
-                                << function.getNumResults() << " results";
+    return emitError(function.getLoc()) << "the loss is said to be result " << *loss << ", but '"
+                                        << function.getSymName() << "' has " << function.getNumResults() << " results";
   Value value = function.getBody().front().getTerminator()->getOperand(*loss);
   if (function.getNumResults() > 1)
     if (Operation *loop = findLossLoop(value))

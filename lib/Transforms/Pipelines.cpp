@@ -12,6 +12,8 @@
 #include "remat/IR/RematDialect.h"
 #include "remat/Transforms/Apply.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 
 namespace remat {
@@ -24,6 +26,13 @@ InFlightDiagnostic emitError(Location location, const Error &error) {
   if (!error.note.empty())
     diag.attachNote() << error.note;
   return diag;
+}
+
+/// Where errors about options stand: a module without a `module` line has no place of its own.
+static Location optionLocation(ModuleOp module) {
+  auto place = dyn_cast<FileLineColRange>(module.getLoc());
+  bool hasPlace = !place || place.getStartLine() || module.getBody()->empty();
+  return hasPlace ? module.getLoc() : module.getBody()->front().getLoc();
 }
 
 FailureOr<func::FuncOp> findMainFunction(ModuleOp module, StringRef name) {
@@ -39,7 +48,7 @@ FailureOr<func::FuncOp> findMainFunction(ModuleOp module, StringRef name) {
   }
   if (name.empty() && open.size() == 1)
     return open.front();
-  InFlightDiagnostic diag = module.emitError();
+  InFlightDiagnostic diag = mlir::emitError(optionLocation(module));
   if (!name.empty())
     diag << "no function named '" << name << "' that has a body";
   else if (all.empty())
@@ -74,12 +83,52 @@ static bool carriesPhases(func::FuncOp function) {
   return function.walk([](Operation *op) { return WalkResult(success(!op->hasAttr(attr::phase))); }).wasInterrupted();
 }
 
+/// The options that decide the plan, as on the command line.
+static std::string describeRequest(const RematOptions &options) {
+  std::string text = options.policy;
+  if (!options.segments.empty())
+    text += " segments=" + options.segments;
+  if (!options.keep.empty())
+    text += " keep=" + llvm::join(options.keep, ",");
+  if (!options.recompute.empty())
+    text += " recompute=" + llvm::join(options.recompute, ",");
+  return options.prune ? text + " prune" : text;
+}
+
+static StringRef notedRequest(func::FuncOp function) {
+  if (auto attribute = function->getAttrOfType<StringAttr>(attr::policy))
+    return attribute.getValue();
+  return frontendText(function, attr::policy);
+}
+
+static void noteRequest(func::FuncOp function, StringRef request) {
+  if (request.empty())
+    return;
+  if (isStableHlo(function))
+    setFrontendText(function, attr::policy, request);
+  else
+    function->setAttr(attr::policy, StringAttr::get(function.getContext(), request));
+}
+
+FailureOr<PolicyPlan> planModule(ExtractedModule &module, const RematOptions &options) {
+  const Graph &graph = module.extracted.graph;
+  Expected<PolicyPlan> planned = plan(graph, options.planOptions());
+  if (!planned)
+    return emitError(module.function.getLoc(), planned.error());
+  module.request = describeRequest(options);
+  if (notedRequest(module.function) == module.request && planned->plan.steps != programOrder(graph).steps)
+    planned = plan(graph, PlanOptions());
+  emitRemarks(module.function, module.extracted, *planned);
+  return std::move(*planned);
+}
+
 FailureOr<ExtractedModule> extractModule(ModuleOp original, const RematOptions &options) {
   ExtractedModule result;
-  FailureOr<ExtractOptions> extractOptions = makeExtractOptions(options, original.getLoc());
+  FailureOr<ExtractOptions> extractOptions = makeExtractOptions(options, optionLocation(original));
   if (failed(extractOptions))
     return failure();
   result.extractOptions = std::move(*extractOptions);
+  original.getContext()->getOrLoadDialect<RematDialect>();
   result.module = original.clone();
   if (options.function.empty()) {
     FailureOr<std::optional<JoinedFunctions>> joined = joinFunctions(*result.module);
@@ -125,8 +174,8 @@ void stripMarks(func::FuncOp function, ArrayRef<StringRef> kept) {
 static void stripPlanning(const ExtractedModule &module, func::FuncOp function) {
   if (isStableHlo(function))
     return stripMarks(function);
-  SmallVector<StringRef> kept = {attr::clone, attr::checkpointName, attr::region, attr::loss, "remat.regions",
-                                 "remat.residuals", mark::recomputations};
+  SmallVector<StringRef> kept = {attr::clone, attr::checkpointName, attr::region, attr::loss, attr::regions,
+                                 attr::residuals, attr::recomputations, attr::policy};
   if (module.givenPhases)
     kept.push_back(attr::phase);
   stripMarks(function, kept);
@@ -141,6 +190,7 @@ FailureOr<std::optional<Simulation>> applyToModule(ExtractedModule &module, cons
   FailureOr<Simulation> measured = verifyRewrite(module.function, plannedPeakBytes, module.extractOptions);
   if (failed(measured))
     return failure();
+  noteRequest(module.function, module.request);
   if (!module.joined) {
     stripPlanning(module, module.function);
     return std::optional(std::move(*measured));
@@ -161,10 +211,9 @@ FailureOr<bool> rematerialize(ModuleOp module, const RematOptions &options) {
   FailureOr<ExtractedModule> extracted = extractModule(module, options);
   if (failed(extracted))
     return failure();
-  Expected<PolicyPlan> planned = plan(extracted->extracted.graph, options.planOptions());
-  if (!planned)
-    return emitError(extracted->function.getLoc(), planned.error());
-  emitRemarks(extracted->function, extracted->extracted, *planned);
+  FailureOr<PolicyPlan> planned = planModule(*extracted, options);
+  if (failed(planned))
+    return failure();
   FailureOr<std::optional<Simulation>> rewritten = applyToModule(*extracted, planned->plan);
   if (failed(rewritten))
     return failure();

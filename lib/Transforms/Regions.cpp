@@ -3,8 +3,8 @@
 // Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A region is where the user says what may be recomputed together. Planning sees ops in one block, so the region becomes a path
-// on each of them.
+// A region is where the user says what may be recomputed together. Planning sees ops in one block, so the region
+// becomes a path on each of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,10 +78,10 @@ void dissolveRegions(func::FuncOp function) {
   dissolver.visit(function.getBody().front(), "");
   if (dissolver.policies.empty())
     return;
-  if (auto given = function->getAttrOfType<DictionaryAttr>(regionsAttr))
+  if (auto given = function->getAttrOfType<DictionaryAttr>(attr::regions))
     llvm::append_range(dissolver.policies, given.getValue());
   llvm::sort(dissolver.policies);
-  function->setAttr(regionsAttr, DictionaryAttr::get(function.getContext(), dissolver.policies));
+  function->setAttr(attr::regions, DictionaryAttr::get(function.getContext(), dissolver.policies));
 }
 
 /// The op that makes the storage of `value`, looking through views; null for an argument.
@@ -101,10 +101,12 @@ void dissolveNames(func::FuncOp function) {
   for (NameOp name : names) {
     Operation *producer = storageProducer(name.getInput());
     if (!producer) {
-      name.emitWarning() << "checkpoint name '" << name.getName() << "' has no effect: it names an argument, which is kept anyway";
-    } else if (auto other = producer->getAttrOfType<StringAttr>(attr::checkpointName); other && other != name.getNameAttr()) {
-      name.emitWarning() << "checkpoint name '" << name.getName() << "' has no effect: the value already has the name '"
-                         << other.getValue() << "'";
+      emitWarning(name.getLoc()) << "checkpoint name '" << name.getName()
+                                 << "' has no effect: it names an argument, which is kept anyway";
+    } else if (auto other = producer->getAttrOfType<StringAttr>(attr::checkpointName);
+               other && other != name.getNameAttr()) {
+      emitWarning(name.getLoc()) << "checkpoint name '" << name.getName()
+                                 << "' has no effect: the value already has the name '" << other.getValue() << "'";
     } else {
       producer->setAttr(attr::checkpointName, name.getNameAttr());
     }

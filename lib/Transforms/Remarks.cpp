@@ -24,7 +24,6 @@ static void emitValueRemark(func::FuncOp function, const ExtractedGraph &extract
   auto describe = [&](StringRef name) {
     return remark::RemarkOpts::name(name).category("remat").function(function.getName());
   };
-  remark::detail::InFlightRemark remark;
   auto finish = [&](remark::detail::InFlightRemark remark) {
     remark << remark::detail::Remark::Arg("Value", ref(graph.value(value).name))
            << remark::detail::Remark::Arg("Bytes", graph.value(value).bytes)
@@ -46,13 +45,14 @@ static void emitValueRemark(func::FuncOp function, const ExtractedGraph &extract
 void emitRemarks(func::FuncOp function, const ExtractedGraph &extracted, const PolicyPlan &planned) {
   llvm::StringSet<> unknown;
   for (Operation *op : extracted.ops)
-    if (!describeOp(op).known && unknown.insert(op->getName().getStringRef()).second)
+    if (OpModel model = describeOp(op); !model.known && model.problem.empty() && unknown.insert(op->getName().getStringRef()).second)
       op->emitRemark() << "nothing is known about '" << op->getName().getStringRef()
                        << "': it is never recomputed";
+  // Constants are rebuilt where they are read; a view has no bytes to save.
   if (!function.getContext()->getRemarkEngine())
     return;
   for (size_t i = 0; i < planned.reasons.size(); ++i)
-    if (!extracted.graph.isArgument(ValueId(i)))
+    if (!extracted.graph.isArgument(ValueId(i)) && extracted.graph.value(ValueId(i)).bytes)
       emitValueRemark(function, extracted, ValueId(i), planned.reasons[i]);
 }
 

@@ -147,9 +147,9 @@ SurvivalCount Counter::run() {
       count.survived += visit(&op, position);
   }
   count.planned = marked;
-  if (std::optional<int64_t> number = frontendNumber(function, mark::recomputations))
+  if (std::optional<int64_t> number = frontendNumber(function, attr::recomputations))
     count.planned = *number;
-  else if (auto attribute = function->getAttrOfType<IntegerAttr>(mark::recomputations))
+  else if (auto attribute = function->getAttrOfType<IntegerAttr>(attr::recomputations))
     count.planned = attribute.getInt();
   count.survived = std::min(count.survived, count.planned);
   return count;

@@ -47,15 +47,17 @@ static FailureOr<std::pair<func::FuncOp, func::FuncOp>> findPair(ModuleOp module
   }
   if (!forward || !backward) {
     func::FuncOp found = forward ? forward : backward;
-    InFlightDiagnostic diag = found.emitError() << "'" << found.getSymName() << "' is the " << (forward ? "forward" : "backward")
-                                                << " function, but there is none for the other part";
+    InFlightDiagnostic diag = emitError(found.getLoc())
+                              << "'" << found.getSymName() << "' is the " << (forward ? "forward" : "backward")
+                              << " function, but there is none for the other part";
     diag.attachNote() << "mark it with remat.phase = \"" << (forward ? "backward" : "forward") << "\"";
     return diag;
   }
   return std::pair(forward, backward);
 }
 
-/// The types say that forward's last `count` results are backward's first arguments, and that a cotangent follows for each of the others.
+/// The types say that forward's last `count` results are backward's first arguments, and that a cotangent follows for
+/// each of the others.
 static bool fits(func::FuncOp forward, func::FuncOp backward, size_t count, bool withCotangents) {
   ArrayRef<Type> results = forward.getResultTypes(), arguments = backward.getArgumentTypes();
   if (count > results.size() || count > arguments.size() || results.take_back(count) != arguments.take_front(count))
@@ -64,27 +66,31 @@ static bool fits(func::FuncOp forward, func::FuncOp backward, size_t count, bool
 }
 
 static FailureOr<int64_t> findResidualCount(func::FuncOp forward, func::FuncOp backward) {
-  if (auto given = forward->getAttrOfType<IntegerAttr>(residualsAttr)) {
+  if (auto given = forward->getAttrOfType<IntegerAttr>(attr::residuals)) {
     if (given.getInt() >= 0 && fits(forward, backward, given.getInt(), /*withCotangents=*/false))
       return given.getInt();
-    InFlightDiagnostic diag = forward.emitError() << "the last " << given.getInt() << " results of '" << forward.getSymName()
-                                                  << "' are not the first arguments of '" << backward.getSymName() << "'";
+    InFlightDiagnostic diag = emitError(forward.getLoc())
+                              << "the last " << given.getInt() << " results of '" << forward.getSymName()
+                              << "' are not the first arguments of '" << backward.getSymName() << "'";
     diag.attachNote(backward.getLoc()) << "its arguments are (" << backward.getArgumentTypes() << ")";
     return diag;
   }
   SmallVector<int64_t> counts;
-  for (size_t count = 0; count <= forward.getNumResults(); ++count)
+  for (size_t count = 1; count < forward.getNumResults(); ++count)
     if (fits(forward, backward, count, /*withCotangents=*/true))
       counts.push_back(count);
   if (counts.size() == 1)
     return counts[0];
-  InFlightDiagnostic diag = forward.emitError();
+  InFlightDiagnostic diag = emitError(forward.getLoc());
   if (counts.empty())
-    diag << "no number of residuals fits: the last results of '" << forward.getSymName() << "' must be the first arguments of '"
-         << backward.getSymName() << "', and a cotangent must follow for each of the others";
+    diag << "no number of residuals fits: the last results of '" << forward.getSymName()
+         << "' must be the first arguments of '" << backward.getSymName()
+         << "', and a cotangent must follow for each of the others";
   else
-    diag << "the last " << counts[0] << " or the last " << counts[1] << " results of '" << forward.getSymName() << "' may be residuals";
-  diag.attachNote() << "say how many residuals there are with remat.residuals = N : i64 on '" << forward.getSymName() << "'";
+    diag << "the last " << counts[0] << " or the last " << counts[1] << " results of '" << forward.getSymName()
+         << "' may be residuals";
+  diag.attachNote() << "say how many residuals there are with remat.residuals = N : i64 on '" << forward.getSymName()
+                    << "'";
   return diag;
 }
 
@@ -93,7 +99,8 @@ static LogicalResult checkNotCalled(ModuleOp module, func::FuncOp forward, func:
   module.walk([&](func::CallOp call) {
     if (call.getCallee() != forward.getSymName() && call.getCallee() != backward.getSymName())
       return WalkResult::advance();
-    result = call.emitError() << "'" << call.getCallee() << "' gets a new list of residuals, so it must not be called in the module";
+    result = emitError(call.getLoc()) << "'" << call.getCallee()
+                                      << "' gets a new list of residuals, so it must not be called in the module";
     return WalkResult::interrupt();
   });
   return result;
@@ -117,8 +124,8 @@ static func::FuncOp buildJoined(func::FuncOp forward, func::FuncOp backward, siz
   std::string name = (forward.getSymName() + "_and_" + backward.getSymName()).str();
   auto joined = func::FuncOp::create(forward.getLoc(), name, builder.getFunctionType(arguments, results));
   joined.setPrivate();
-  if (Attribute regions = forward->getAttr(regionsAttr))
-    joined->setAttr(regionsAttr, regions);
+  if (Attribute regions = forward->getAttr(attr::regions))
+    joined->setAttr(attr::regions, regions);
 
   Block &from = forward.getBody().front(), &to = backward.getBody().front();
   Block *body = joined.addEntryBlock();
@@ -127,8 +134,9 @@ static func::FuncOp buildJoined(func::FuncOp forward, func::FuncOp backward, siz
   auto take = [&](ArrayRef<BlockArgument> old, func::FuncOp owner, size_t begin) {
     for (auto [i, argument] : llvm::enumerate(old)) {
       body->getArgument(begin + i).setLoc(argument.getLoc());
-      joined.setArgAttrs(begin + i, owner.getArgAttrDict(argument.getArgNumber()) ? owner.getArgAttrDict(argument.getArgNumber())
-                                                                                  : builder.getDictionaryAttr({}));
+      joined.setArgAttrs(begin + i, owner.getArgAttrDict(argument.getArgNumber())
+                                        ? owner.getArgAttrDict(argument.getArgNumber())
+                                        : builder.getDictionaryAttr({}));
       mapping.map(argument, body->getArgument(begin + i));
     }
   };
@@ -163,7 +171,7 @@ FailureOr<std::optional<JoinedFunctions>> joinFunctions(ModuleOp module) {
     return failure();
   JoinedFunctions result{.forward = forward, .backward = backward, .joined = buildJoined(forward, backward, *count)};
   result.residualCount = *count;
-  SymbolTable(module).insert(result.joined);  // Makes the name unique.
+  SymbolTable(module).insert(result.joined); // Makes the name unique.
   return std::optional(result);
 }
 
@@ -176,7 +184,8 @@ namespace {
 class Splitter {
 public:
   explicit Splitter(JoinedFunctions &functions)
-      : functions(functions), body(functions.joined.getBody().front()), argumentCount(functions.forward.getNumArguments()) {}
+      : functions(functions), body(functions.joined.getBody().front()),
+        argumentCount(functions.forward.getNumArguments()) {}
 
   LogicalResult run() {
     if (failed(chooseForward()))
@@ -213,7 +222,8 @@ private:
       Value value = needed.pop_back_val();
       auto argument = dyn_cast<BlockArgument>(value);
       if (argument && argument.getArgNumber() >= argumentCount)
-        return functions.forward.emitError() << "a result of '" << functions.forward.getSymName() << "' needs a cotangent";
+        return emitError(functions.forward.getLoc())
+               << "a result of '" << functions.forward.getSymName() << "' needs a cotangent";
       Operation *op = value.getDefiningOp();
       if (!op || !inForward.insert(op).second)
         continue;
@@ -275,10 +285,10 @@ private:
     for (Value value : residuals)
       returned.push_back(mapping.lookup(value));
     func::ReturnOp::create(builder, function.getLoc(), returned);
-    function->setAttr(residualsAttr, builder.getI64IntegerAttr(residuals.size()));
+    function->setAttr(attr::residuals, builder.getI64IntegerAttr(residuals.size()));
     // Regions of both parts were listed together.
-    if (Attribute regions = functions.joined->getAttr(regionsAttr))
-      function->setAttr(regionsAttr, regions);
+    if (Attribute regions = functions.joined->getAttr(attr::regions))
+      function->setAttr(attr::regions, regions);
   }
 
   /// Attributes of residuals go with the residuals.
@@ -310,7 +320,8 @@ private:
       mapping.map(value, argument);
       argument.setLoc(value.getLoc());
     }
-    mapArguments(body.getArguments().drop_front(argumentCount), block->getArguments().drop_front(residuals.size()), mapping);
+    mapArguments(body.getArguments().drop_front(argumentCount), block->getArguments().drop_front(residuals.size()),
+                 mapping);
     llvm::DenseSet<Operation *> constants;
     for (Value value : rebuilt)
       constants.insert(value.getDefiningOp());
@@ -328,16 +339,23 @@ private:
     }
   }
 
+  /// Constants that nobody reads on this side are left out.
   void cloneOps(OpBuilder &builder, Block *block, IRMapping &mapping, llvm::function_ref<bool(Operation *)> isWanted) {
+    auto isRead = [&](Operation *op) {
+      return llvm::any_of(op->getUsers(), [&](Operation *user) {
+        Operation *reader = body.findAncestorOpInBlock(*user);
+        return reader == body.getTerminator() || isWanted(reader);
+      });
+    };
     builder.setInsertionPointToEnd(block);
     for (Operation &op : body.without_terminator())
-      if (isWanted(&op))
+      if (isWanted(&op) && (!isRebuilt(&op) || isRead(&op)))
         builder.clone(op, mapping);
   }
 
   JoinedFunctions &functions;
   Block &body;
-  size_t argumentCount;  ///< Of forward.
+  size_t argumentCount; ///< Of forward.
   llvm::DenseSet<Operation *> inForward;
   SmallVector<Value> residuals, rebuilt;
 };

@@ -199,7 +199,7 @@ TEST(ScopeSegments, NoMatchListsTheScopes) {
 TEST(Segments, UnknownSegmentationSuggestsTheNearest) {
   Graph graph = scopedGraph();
   EXPECT_EQ(makeSegments(graph, "autos").error().note,
-            "did you mean 'auto'? use one of: none, auto, sqrt, scope:REGEX");
+            "did you mean 'auto'? use one of: none, auto, sqrt, regions, scope:REGEX");
   EXPECT_EQ(makeSegments(graph, "").error().message, "unknown segmentation ''");
 }
 

@@ -71,31 +71,55 @@ std::optional<Input> readInput(const std::string &path) {
 }
 
 /// Adds the way out to a diagnostic of MLIR's readers.
-static void advise(Diagnostic &diag, bool isBytecode) {
+void InputDiagnostics::advise(Diagnostic &diag) {
   if (diag.getSeverity() != DiagnosticSeverity::Error)
     return;
   std::string text = diag.str();
   StringRef message = text;
-  auto isHlo = [&] {
-    return llvm::any_of(ArrayRef<StringRef>{"stablehlo", "mhlo", "chlo", "vhlo"},
-                        [&](StringRef name) { return message.contains(name); });
+  auto holds = [&](ArrayRef<StringRef> parts) {
+    return llvm::any_of(parts, [&](StringRef part) { return message.contains(part); });
   };
-  if (isBytecode && message.contains("does not implement the bytecode interface")) {
-    diag.attachNote() << "bytecode of this dialect can't be read here: write text in generic form, in Python "
-                         "module.operation.get_asm(print_generic_op_form=True), or stablehlo-opt --mlir-print-op-generic";
-  } else if (isBytecode && (message.contains("remain") || message.contains("null-terminated") ||
-                            message.contains("end of") || message.contains("truncated"))) {
-    diag.attachNote() << "truncated bytecode: the file ends before the module does; copy or write it again";
-  } else if (!isBytecode && isHlo() && (message.contains("not found for custom op") || message.contains("is unknown"))) {
-    diag.attachNote() << "StableHLO is read in generic form: in Python module.operation.get_asm(print_generic_op_form=True), "
-                         "or stablehlo-opt --mlir-print-op-generic";
+  if (input.isBytecode() && message.contains("does not implement the bytecode interface")) {
+    diag.attachNote() << "bytecode of this dialect can't be read here; " << genericFormNote;
+  } else if (input.isBytecode() && holds({"remain", "null-terminated", "end of", "truncated"})) {
+    prefix = "truncated bytecode: ";
+    diag.attachNote() << "the file ends before the module does; copy or write it again";
+  } else if (!input.isBytecode() && holds({"stablehlo", "mhlo", "chlo", "vhlo"}) &&
+             holds({"not found for custom op", "is unknown"})) {
+    diag.attachNote() << genericFormNote;
   }
 }
 
+/// Prints a diagnostic of one line. False: it is to be printed as usual, with its source line.
+bool InputDiagnostics::printWithoutLine(Diagnostic &diag) {
+  auto place = dyn_cast<FileLineColRange>(diag.getLocation());
+  if (!place || place.getFilename() != input.name)
+    return false;
+  // A source line that helps is one that can be seen at a glance.
+  StringRef text = input.content;
+  for (unsigned line = 1; line < place.getStartLine() && !input.isBytecode(); ++line)
+    text = text.split('\n').second;
+  if (!input.isBytecode() && text.split('\n').first.size() <= 240)
+    return false;
+  auto print = [&](const Diagnostic &part, StringRef kind, StringRef before) {
+    auto at = dyn_cast<FileLineColRange>(part.getLocation());
+    llvm::errs() << input.name << ":";
+    if (at && at.getStartLine())
+      llvm::errs() << at.getStartLine() << ":" << at.getStartColumn() << ":";
+    llvm::errs() << " " << kind << ": " << before << part.str() << "\n";
+  };
+  constexpr StringRef kinds[] = {"note", "warning", "error", "remark"};
+  print(diag, kinds[static_cast<int>(diag.getSeverity())], prefix);
+  for (const Diagnostic &note : diag.getNotes())
+    print(note, "note", "");
+  return true;
+}
+
 InputDiagnostics::InputDiagnostics(llvm::SourceMgr &sources, MLIRContext *context, const Input &input)
-    : printer(sources, context), adviser(context, [isBytecode = input.isBytecode()](Diagnostic &diag) {
-        advise(diag, isBytecode);
-        return failure();
+    : input(input), printer(sources, context), adviser(context, [this](Diagnostic &diag) {
+        prefix.clear();
+        advise(diag);
+        return success(printWithoutLine(diag));
       }) {}
 
 /// A blob that is shorter than its type needs is read past its end by whoever uses it.

@@ -80,13 +80,8 @@ static std::string printModule(ModuleOp module, const CommandLine &line, const I
 /// The plan of the flags' policy, or of `--plan`'s file.
 static FailureOr<PolicyPlan> makePlan(const CommandLine &line, ExtractedModule &extracted) {
   const Graph &graph = extracted.extracted.graph;
-  if (line.planFile.empty()) {
-    Expected<PolicyPlan> planned = plan(graph, line.options.planOptions());
-    if (!planned)
-      return remat::emitError(extracted.function.getLoc(), planned.error());
-    emitRemarks(extracted.function, extracted.extracted, *planned);
-    return std::move(*planned);
-  }
+  if (line.planFile.empty())
+    return planModule(extracted, line.options);
   Expected<std::string> text = readFile(line.planFile);
   if (!text)
     return printError(text.error()), failure();

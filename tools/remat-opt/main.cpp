@@ -29,7 +29,11 @@ using namespace remat;
 static LogicalResult enableRemarks(MLIRContext &context, const MlirOptMainConfig &config) {
   if (!config.shouldEmitRemarks())
     return success();
-  auto filter = [](std::string text) { return text.empty() ? std::nullopt : std::optional(text); };
+  // The engine asks the filter of the remark's kind alone.
+  auto filter = [all = config.getRemarksAllFilter()](std::string text) {
+    text = text.empty() ? all : text;
+    return text.empty() ? std::nullopt : std::optional(text);
+  };
   remark::RemarkCategories categories = {filter(config.getRemarksAllFilter()), filter(config.getRemarksPassedFilter()),
                                          filter(config.getRemarksMissedFilter()), filter(config.getRemarksAnalyseFilter()),
                                          filter(config.getRemarksFailedFilter())};
@@ -57,6 +61,8 @@ static LogicalResult runPlanning(const CommandLine &line, const Input &input, Di
                                  const MlirOptMainConfig &config) {
   MLIRContext context(registry);
   context.allowUnregisteredDialects();
+  context.printOpOnDiagnostic(false);
+  context.getOrLoadDialect<RematDialect>(); // The rewriter creates its ops.
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(input.content, input.name), llvm::SMLoc());
   InputDiagnostics diagnostics(sources, &context, input);
@@ -77,12 +83,40 @@ static LogicalResult runPasses(const CommandLine &line, const Input &input, Dial
   std::string text;
   llvm::raw_string_ostream stream(text);
   LogicalResult result = MlirOptMain(stream, llvm::MemoryBuffer::getMemBufferCopy(input.content, input.name), registry, config);
-  if (failed(result))
+  if (failed(result)) {
+    // MLIR's driver keeps its diagnostics to itself.
+    if (!input.isBytecode() && StringRef(input.content).contains(" = stablehlo."))
+      llvm::errs() << "remat-opt: note: " << genericFormNote << "\n";
     return failure();
+  }
   file->stream().write(text.data(), text.size());
   if (std::optional<Error> error = file->commit())
     return printError(*error), failure();
   return success();
+}
+
+/// LLVM takes an unknown `--polcy` for a group of letters, so the flags of this tool are looked up first.
+static bool checkFlagNames(int argc, char **argv) {
+  std::vector<std::string_view> names;
+  auto &registered = llvm::cl::getRegisteredOptions();
+  for (auto &[name, option] : registered)
+    names.push_back({name.data(), name.size()});
+  llvm::sort(names);
+  for (int i = 1; i < argc; ++i) {
+    StringRef flag = StringRef(argv[i]).split('=').first;
+    // A plugin brings flags that aren't known yet.
+    if (flag.starts_with("--load-"))
+      return true;
+    if (flag == "--")
+      return true;
+    if (!flag.consume_front("--") || registered.contains(flag))
+      continue;
+    auto nearest = nearestName({flag.data(), flag.size()}, names);
+    printError(("unknown flag '--" + flag + "'").str(),
+               nearest ? "did you mean '--" + std::string(*nearest) + "'?" : "--help lists the flags");
+    return false;
+  }
+  return true;
 }
 
 int main(int argc, char **argv) {
@@ -99,6 +133,8 @@ int main(int argc, char **argv) {
   registerPlanningFlags();
 
   std::string header = registerCLIOptions("remat-opt: plans what a training step saves and recomputes", registry);
+  if (!checkFlagNames(argc, argv))
+    return 1;
   auto [inputPath, outputPath] = parseCLIOptions(argc, argv, header);
   std::optional<CommandLine> line = readPlanningFlags();
   if (!line)

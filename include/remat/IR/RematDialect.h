@@ -34,6 +34,11 @@ inline constexpr llvm::StringLiteral checkpointName = "remat.checkpoint_name";
 inline constexpr llvm::StringLiteral loss = "remat.loss";
 inline constexpr llvm::StringLiteral plan = "remat.plan";
 inline constexpr llvm::StringLiteral clone = "remat.clone";
+inline constexpr llvm::StringLiteral regions = "remat.regions";
+inline constexpr llvm::StringLiteral inplace = "remat.inplace";
+inline constexpr llvm::StringLiteral residuals = "remat.residuals";
+inline constexpr llvm::StringLiteral recomputations = "remat.recomputations";
+inline constexpr llvm::StringLiteral policy = "remat.policy";
 } // namespace attr
 
 } // namespace remat

@@ -31,6 +31,11 @@ def RematDialect : Dialect {
     | `remat.loss` | any op, a function result; a function | unit; i64 | this makes the loss; the number of the result that is the loss |
     | `remat.plan` | function | array<i64> | the schedule: the ops' numbers in the order of execution |
     | `remat.clone` | any op | string | the op is a clone of the op with that name |
+    | `remat.recomputations` | function | i64 | how many guarded clones rewriting made |
+    | `remat.policy` | function | string | the policy and segments that it was rewritten by |
+    | `remat.regions` | function | dictionary | regions that have a policy of their own: path to policy |
+    | `remat.inplace` | any op; function | array<i64>; unit | which results take the place of which operands (-1: none); there are no others |
+    | `remat.residuals` | function | i64 | how many of the last results the backward function takes |
   }];
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;

@@ -15,12 +15,12 @@
 
 namespace remat {
 
-/// While it lives, the values of a function have static types: every dynamic dimension is replaced by its bound. Sizes and costs
-/// are then upper bounds. Nothing but types of values changes, and the destructor puts them back.
+/// While it lives, the values of a function have static types: every dynamic dimension is replaced by its bound. Sizes
+/// and costs are then upper bounds. Nothing but types of values changes, and the destructor puts them back.
 class BoundedTypes {
 public:
-  /// Finds every dynamic dimension's bound: the one given as `NAME.D` (NAME from `argumentNames`, `argI` or the op's name); else that
-  /// of the same dimension of an operand of the same type; else `*`; else the only bound there is.
+  /// Finds every dynamic dimension's bound: the one given as `NAME.D` (NAME from `argumentNames`, `argI` or the op's
+  /// name); else that of the same dimension of an operand of the same type; else `*`; else the only bound there is.
   /// Emits an error that names the first value and dimension without one. `anyUnknown()` then is true.
   BoundedTypes(mlir::func::FuncOp function, const llvm::StringMap<int64_t> &bounds,
                llvm::ArrayRef<std::string> argumentNames, llvm::ArrayRef<std::string> opNames);

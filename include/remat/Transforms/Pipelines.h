@@ -42,6 +42,7 @@ struct ExtractedModule {
   ExtractedGraph extracted;
   bool hasBackward = false;
   bool givenPhases = false;                ///< The user's ops carried `remat.phase`.
+  std::string request;                     ///< What the user asked of the planner, as text; noted on what is rewritten.
 };
 
 /// The function of the training step: the one that is named, else `main`, else the only public one. Emits an error that lists the functions.
@@ -52,6 +53,10 @@ mlir::FailureOr<ExtractOptions> makeExtractOptions(const RematOptions &options, 
 
 /// Copies the module, flattens its main function, finds the phases and extracts the graph. The module itself is left alone. Emits errors.
 mlir::FailureOr<ExtractedModule> extractModule(mlir::ModuleOp module, const RematOptions &options);
+
+/// Plans as the options say, with remarks. A function that says it was rewritten by the very same request keeps its order: sqrt-n
+/// would find other segments in it, and running the tool on its own output is to change nothing. Emits errors.
+mlir::FailureOr<PolicyPlan> planModule(ExtractedModule &module, const RematOptions &options);
 
 /// Runs the plan's steps in the copy and checks that the peak is what was planned. Marks of planning are removed; StableHLO graphs keep no
 /// attribute of the remat dialect. Returns what the rewritten function measures, or nothing if the plan is the program order: the caller then

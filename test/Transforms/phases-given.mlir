@@ -1,0 +1,13 @@
+// RUN: remat-opt %s --pass-pipeline='builtin.module(remat-phases)' | FileCheck %s
+
+// Given phases hold against names and order. An op without operands may go without: it belongs to those that read it.
+
+// CHECK: "stablehlo.constant"{{.*}}"backward"
+// CHECK: "stablehlo.tanh"{{.*}}"forward"
+// CHECK: "stablehlo.multiply"{{.*}}"backward"
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = "stablehlo.constant"() <{value = dense<1.0> : tensor<4xf32>}> : () -> tensor<4xf32>
+  %0 = "stablehlo.tanh"(%x) {remat.phase = "forward"} : (tensor<4xf32>) -> tensor<4xf32> loc("jit(f)/transpose(jvp())/tanh")
+  %1 = "stablehlo.multiply"(%0, %c) {remat.phase = "backward"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
