@@ -8,10 +8,10 @@ preset=${1:-release}
 directory=build$([ "$preset" = release ] || echo "-$preset")
 
 python=$directory/python/bin/python
-if ! "$python" -c 'import jax, pytest' 2>/dev/null; then
+if ! "$python" -c 'import jax, pytest, xdist' 2>/dev/null; then
   python3 -m venv "$directory/python"
   "$directory/python/bin/pip" install -q -r test/e2e/requirements.txt
 fi
 
 ctest --test-dir "$directory" --output-on-failure --no-tests=error -j "$(nproc)"
-REMAT_BIN=$PWD/$directory/bin "$python" -m pytest test/e2e -q -p no:cacheprovider
+REMAT_BIN=$PWD/$directory/bin "$python" -m pytest test/e2e -q -p no:cacheprovider -n "$(nproc)"

@@ -40,12 +40,22 @@ public:
     for (const RegionInfo &region : graph.regions()) {
       if (region.policy.empty())
         continue;
+      if (!isUsed(graph, region.name))
+        return makeError("no op is in region '" + std::string(region.name) + "'", "regions");
       Expected<Policy> own = Policy::parse(region.policy);
       if (!own)
         return makeError(own.error().message, "region '" + std::string(region.name) + "'", own.error().note);
       result.ofRegion.emplace(region.name, std::move(*own));
     }
     return result;
+  }
+
+  static bool isUsed(const Graph &graph, std::string_view region) {
+    for (size_t i = 0; i < graph.numOps(); ++i)
+      if (std::string_view path = graph.op(OpId(i)).region;
+          path.starts_with(region) && (path.size() == region.size() || path[region.size()] == '/'))
+        return true;
+    return false;
   }
 
   const Policy &operator()(const OpInfo &op) const {
@@ -110,6 +120,33 @@ static void saveCrossing(const Graph &graph, const Segments &segments, std::vect
   }
 }
 
+/// Applies --keep and --recompute. Error: a name that matches nothing, that both name, or whose op can't run twice.
+static std::optional<Error> applyNames(const Graph &graph, const PolicyRequest &request, Decisions &decisions) {
+  for (const std::string &name : request.keep)
+    if (!forEachNamed(graph, name, [&](OpId, ValueId base) { decisions.reasons[base.index()] = Reason::Kept; }))
+      return nothingNamed("keep", name);
+  for (const std::string &name : request.recompute) {
+    std::optional<Error> error;
+    bool found = forEachNamed(graph, name, [&](OpId op, ValueId base) {
+      // The user's word lifts the default for collectives, never a property of the op.
+      bool isCollective = graph.op(op).opClass == OpClass::Collective && graph.op(op).recomputable;
+      if (decisions.reasons[base.index()] == Reason::Kept)
+        error = Error{"'" + std::string(graph.value(base).name) + "' is named by both --keep and --recompute", {},
+                      "name it in one of them"};
+      else if (graph.mustRunOnce(op) && !isCollective)
+        error = Error{"--recompute: op '" + std::string(graph.op(op).name) + "' must not run twice", {},
+                      "it is random, has side effects, or nothing is known about it"};
+      decisions.reasons[base.index()] = Reason::Recomputed;
+      decisions.mayClone[op.index()] = true;
+    });
+    if (error)
+      return error;
+    if (!found)
+      return nothingNamed("recompute", name);
+  }
+  return std::nullopt;
+}
+
 /// False for what only looks at the content of another value; an op in place writes content of its own.
 static bool ownsContent(const Graph &graph, ValueId value) {
   return !graph.isView(value) || graph.value(value).inplaceOf.isValid();
@@ -135,17 +172,8 @@ Expected<Decisions> decide(const Graph &graph, const PolicyRequest &request) {
       if (ValueId value = graph.result(op, r); ownsContent(graph, value) && policy.saves(graph, value))
         reasons[graph.base(value).index()] = Reason::Policy;
   }
-  for (const std::string &name : request.keep)
-    if (!forEachNamed(graph, name, [&](OpId, ValueId base) { reasons[base.index()] = Reason::Kept; }))
-      return nothingNamed("keep", name);
-  for (const std::string &name : request.recompute)
-    if (!forEachNamed(graph, name, [&](OpId op, ValueId base) {
-          reasons[base.index()] = Reason::Recomputed;
-          // The user's word lifts the default for collectives, never a property of the op.
-          if (graph.op(op).opClass == OpClass::Collective && graph.op(op).recomputable)
-            decisions.mayClone[op.index()] = true;
-        }))
-      return nothingNamed("recompute", name);
+  if (std::optional<Error> error = applyNames(graph, request, decisions))
+    return std::move(*error);
   for (ValueId value : graph.results())
     reasons[graph.base(value).index()] = Reason::Result;
   return decisions;

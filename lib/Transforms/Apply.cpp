@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The steps of a plan are run symbolically: `current` holds, for every planner value, the SSA value that a read at this
-// step finds. First executions move the original op, later ones clone it. At the beginning of a group the values that it reads
-// from outside are replaced in `current` by a barrier's results, and put back at its end.
+// step finds. First executions move the original op, later ones clone it. At the beginning of a group the values that
+// it reads from outside are replaced in `current` by a barrier's results, and put back at its end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,8 +49,8 @@ struct SameExpression : DenseMapInfo<Operation *> {
 class Rewriter {
 public:
   Rewriter(func::FuncOp function, const ExtractedGraph &extracted, const Plan &plan)
-      : function(function), extracted(extracted), graph(extracted.graph), plan(plan),
-        builder(function.getContext()), stableHlo(isStableHlo(function)) {}
+      : function(function), extracted(extracted), graph(extracted.graph), plan(plan), builder(function.getContext()),
+        stableHlo(isStableHlo(function)) {}
 
   int64_t run();
 
@@ -75,11 +75,11 @@ private:
   bool stableHlo;
   int64_t nextId = 0;
 
-  SmallVector<Value> current;      // by ValueId
-  // Operand reads of every op (its own and those of the ops in its regions, in walk order) as planner values, `none` for values
-  // made inside; rows by op, the terminator last.
+  SmallVector<Value> current; // by ValueId
+  // Operand reads of every op (its own and those of the ops in its regions, in walk order) as planner values, `none`
+  // for values made inside; rows by op, the terminator last.
   std::vector<uint32_t> readBegin, reads;
-  SmallVector<std::pair<ValueId, std::pair<Value, Value>>> guards;  // value: (outside, barrier's result)
+  SmallVector<std::pair<ValueId, std::pair<Value, Value>>> guards; // value: (outside, barrier's result)
   // Within a StableHLO group: what hangs on its barrier, and its members.
   DenseSet<Value> guarded;
   DenseSet<Operation *, SameExpression> members;
@@ -128,8 +128,8 @@ void Rewriter::setReads(Operation *op, size_t index) {
   });
 }
 
-/// The original's location under a name of its own; the colon says that the name is no name stack (describeLocation). A clone of
-/// a clone doesn't nest.
+/// The original's location under a name of its own; the colon says that the name is no name stack (describeLocation). A
+/// clone of a clone doesn't nest.
 static Location recomputeLocation(Location original) {
   if (auto named = dyn_cast<NameLoc>(original); named && named.getName() == "remat.recompute:")
     return original;
@@ -171,8 +171,9 @@ Operation *Rewriter::createHloBarrier(ArrayRef<Value> operands, int64_t clones, 
   return barrier;
 }
 
-/// Where the user's graph computes the same expression twice and both are recomputed in one group, CSE would merge the clones. The
-/// plan counts on two (it frees the first before it makes the second), so the second gets a barrier of its own.
+/// Where the user's graph computes the same expression twice and both are recomputed in one group, CSE would merge the
+/// clones. The plan counts on two (it frees the first before it makes the second), so the second gets a barrier of its
+/// own.
 void Rewriter::guardTwin(Operation *clone) {
   Value read;
   forEachRead(clone, [&](OpOperand &operand) {
@@ -225,8 +226,8 @@ void Rewriter::beginGroup(const Group &group) {
     reads.append(group.constantReads.begin(), group.constantReads.end());
   if (reads.empty())
     return;
-  Operation *next = group.end < plan.steps.size() ? extracted.ops[plan.steps[group.end].index()]
-                                                  : function.front().getTerminator();
+  Operation *next =
+      group.end < plan.steps.size() ? extracted.ops[plan.steps[group.end].index()] : function.front().getTerminator();
   auto location = NameLoc::get(builder.getStringAttr("remat.barrier:"), next->getLoc());
   if (stableHlo)
     emitHloBarrier(group, reads, location);

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A barrier makes a clone late only if it names a value of the backward part (jax#2391: recomputation that doesn't depend
-// on the incoming gradient may run before the loss). Naming a value keeps it alive up to the barrier, so only values are taken
-// that a later step reads anyway: the plan is replayed once to find every storage's last read, and a second time to find the
-// groups, with the values that are still alive on stacks, the newest on top.
+// A barrier makes a clone late only if it names a value of the backward part (jax#2391: recomputation that doesn't
+// depend on the incoming gradient may run before the loss). Naming a value keeps it alive up to the barrier, so only
+// values are taken that a later step reads anyway: the plan is replayed once to find every storage's last read, and a
+// second time to find the groups, with the values that are still alive on stacks, the newest on top.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ struct Instance {
   ValueId value;
   uint32_t storage;
   uint32_t step;
-  uint32_t version;  ///< Of the storage, which in-place ops overwrite.
+  uint32_t version; ///< Of the storage, which in-place ops overwrite.
 };
 
 struct Storage {
@@ -56,15 +56,15 @@ private:
 
   const Graph &graph;
   const Plan &plan;
-  std::vector<bool> clone, moved;        // by step
-  std::vector<bool> generator;           // by value: made of constants alone
-  std::vector<uint32_t> storageOf;       // by value
+  std::vector<bool> clone, moved;  // by step
+  std::vector<bool> generator;     // by value: made of constants alone
+  std::vector<uint32_t> storageOf; // by value
   std::vector<Storage> storages;
-  std::vector<Instance> newest;          // by value
-  std::vector<uint32_t> readBy;          // by value: the group that reads it already, by its first step
-  std::vector<uint32_t> runBy;           // by op: the last group that executed it
-  // What `after` may name, best first: gradients; results, which live to the end; forward values that the backward part still
-  // reads; any other value.
+  std::vector<Instance> newest; // by value
+  std::vector<uint32_t> readBy; // by value: the group that reads it already, by its first step
+  std::vector<uint32_t> runBy;  // by op: the last group that executed it
+  // What `after` may name, best first: gradients; results, which live to the end; forward values that the backward part
+  // still reads; any other value.
   std::vector<Instance> gradients, results, residuals, others;
 };
 
@@ -200,9 +200,9 @@ void Replay::chooseAfter(Group &group) {
   if (group.end < plan.steps.size())
     for (ValueId operand : graph.operands(plan.steps[group.end])) {
       const Instance &instance = newest[operand.index()];
-      if (graph.isArgument(operand) || runBy[graph.producer(operand).index()] == group.begin ||
-          instance.step == none || !inBackward(instance.step) ||
-          storages[instance.storage].ofArgument || graph.op(graph.producer(operand)).opClass == OpClass::Constant)
+      if (graph.isArgument(operand) || runBy[graph.producer(operand).index()] == group.begin || instance.step == none ||
+          !inBackward(instance.step) || storages[instance.storage].ofArgument ||
+          graph.op(graph.producer(operand)).opClass == OpClass::Constant)
         continue;
       auto rank = [&](ValueId v) { return std::pair(!generator[v.index()], newest[v.index()].step); };
       if (!best || rank(operand) > rank(best))
@@ -239,7 +239,8 @@ void Replay::collectReads(Group &group) {
           add(operand, group.constantReads);
           break;
         }
-      group.constantClones += counts;
+      // What reads nothing hangs on no barrier: it is made again, but nothing keeps a later pass from merging it.
+      group.constantClones += counts && !graph.operands(op).empty();
     } else {
       for (ValueId operand : graph.operands(op))
         if (!isInRun(operand) && !generator[operand.index()])

@@ -15,18 +15,20 @@
 
 namespace remat {
 
-/// A maximal run of steps that execute an op again, or a forward op that was moved into the backward part. One backward op
-/// follows it; what the run reads from before it goes through barriers.
+/// A maximal run of steps that execute an op again, or a forward op that was moved into the backward part. One backward
+/// op follows it; what the run reads from before it goes through barriers.
 struct Group {
-  size_t begin = 0, end = 0;  ///< Steps.
+  size_t begin = 0, end = 0; ///< Steps.
   /// Values made before the run that its members read, each once, in the order of reading: what must be guarded.
-  /// Constants and what is made of constants alone aren't among them: whoever reads nothing else is made of constants too.
+  /// Constants and what is made of constants alone aren't among them: whoever reads nothing else is made of constants
+  /// too.
   llvm::SmallVector<ValueId, 4> reads;
   /// For clones made of constants alone: one operand of each that could be guarded.
   llvm::SmallVector<ValueId, 1> constantReads;
   /// Values, alive while the run executes in any case, that the barriers name as what comes before them; best first.
   llvm::SmallVector<ValueId, 2> after;
-  /// Second executions in the run, views and constants left out, that read through `reads`; and those that are made of constants alone.
+  /// Second executions in the run, views and constants left out, that read through `reads`; and those that are made of
+  /// constants alone.
   int64_t clones = 0, constantClones = 0;
 };
 

@@ -7,6 +7,8 @@
 
 #include "Marks.h"
 
+#include "remat/IR/RematDialect.h"
+
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -26,6 +28,10 @@ bool isStableHlo(func::FuncOp function) {
 bool isBarrier(Operation *op) {
   StringRef name = op->getName().getStringRef();
   return name == "stablehlo.optimization_barrier" || name == "mhlo.optimization_barrier" || name == "remat.barrier";
+}
+
+bool isRewritten(func::FuncOp function) {
+  return function->hasAttr(attr::recomputations) || frontendNumber(function, attr::recomputations);
 }
 
 StringRef frontendText(Operation *op, StringRef name) {

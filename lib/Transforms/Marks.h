@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// JAX and XLA refuse attributes of dialects they don't know, but hand `mhlo.frontend_attributes` through. In StableHLO graphs
-// the marks stand there, as strings, and only on the barriers and the function, so that clones equal their originals.
+// JAX and XLA refuse attributes of dialects they don't know, but hand `mhlo.frontend_attributes` through. In StableHLO
+// graphs the marks stand there, as strings, and only on the barriers and the function, so that clones equal their
+// originals.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,10 +26,14 @@ bool isBarrier(mlir::Operation *op);
 
 namespace mark {
 inline constexpr llvm::StringLiteral frontend = "mhlo.frontend_attributes";
-inline constexpr llvm::StringLiteral id = "remat.id";              ///< Of a barrier; unique in the function.
-inline constexpr llvm::StringLiteral clones = "remat.clones";      ///< Clones that the barrier guards.
-inline constexpr llvm::StringLiteral operands = "remat.operands";  ///< Operands of the barrier, those after which it comes included.
+inline constexpr llvm::StringLiteral id = "remat.id";         ///< Of a barrier; unique in the function.
+inline constexpr llvm::StringLiteral clones = "remat.clones"; ///< Clones that the barrier guards.
+inline constexpr llvm::StringLiteral operands =
+    "remat.operands"; ///< Operands of the barrier, those after which it comes included.
 } // namespace mark
+
+/// The function says that applyPlan rewrote it.
+bool isRewritten(mlir::func::FuncOp function);
 
 /// Of the op's frontend attributes; empty if there is none.
 llvm::StringRef frontendText(mlir::Operation *op, llvm::StringRef name);

@@ -168,7 +168,8 @@ struct CheckPass : impl::RematCheckPassBase<CheckPass> {
       planned += count.planned;
       survived += count.survived;
       bool lost = count.survived < count.planned;
-      InFlightDiagnostic diag = lost && failIfLost ? function.emitError() : function.emitRemark();
+      InFlightDiagnostic diag =
+          lost && failIfLost ? mlir::emitError(function.getLoc()) : mlir::emitRemark(function.getLoc());
       diag << "remat-check: " << count.survived << " of " << count.planned << " recomputations survived in @"
            << function.getName();
       if (lost)
@@ -228,9 +229,7 @@ private:
   static void set(Option &option, const T &value) {
     option = value;
   }
-  static void set(List &option, const std::vector<std::string> &value) {
-    option = llvm::ArrayRef<std::string>(value);
-  }
+  static void set(List &option, const std::vector<std::string> &value) { option = llvm::ArrayRef<std::string>(value); }
   template <typename Option, typename T>
   static void get(const Option &option, T &value) {
     value = option;

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Marks.h"
 #include "Phases.h"
 
 #include "remat/IR/OpModel.h"
@@ -240,7 +241,8 @@ FailureOr<bool> findPhases(func::FuncOp function, const PhaseOptions &options) {
   FailureOr<BitVector> backward = given ? takeGivenPhases(flat) : derivePhases(flat, options);
   if (failed(backward))
     return failure();
-  if (backward->any() && !readsForward(flat, *backward)) {
+  // A plan that saves nothing leaves nothing to save.
+  if (backward->any() && !isRewritten(function) && !readsForward(flat, *backward)) {
     InFlightDiagnostic diag =
         emitError(function.getLoc())
         << "no op of the backward part reads a value of the forward part: there is nothing to save";

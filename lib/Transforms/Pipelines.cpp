@@ -174,8 +174,8 @@ void stripMarks(func::FuncOp function, ArrayRef<StringRef> kept) {
 static void stripPlanning(const ExtractedModule &module, func::FuncOp function) {
   if (isStableHlo(function))
     return stripMarks(function);
-  SmallVector<StringRef> kept = {attr::clone, attr::checkpointName, attr::region, attr::loss, attr::regions,
-                                 attr::residuals, attr::recomputations, attr::policy};
+  SmallVector<StringRef> kept = {attr::clone,   attr::checkpointName, attr::region,         attr::loss,
+                                 attr::regions, attr::residuals,      attr::recomputations, attr::policy};
   if (module.givenPhases)
     kept.push_back(attr::phase);
   stripMarks(function, kept);

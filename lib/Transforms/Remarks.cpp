@@ -44,10 +44,15 @@ static void emitValueRemark(func::FuncOp function, const ExtractedGraph &extract
 
 void emitRemarks(func::FuncOp function, const ExtractedGraph &extracted, const PolicyPlan &planned) {
   llvm::StringSet<> unknown;
-  for (Operation *op : extracted.ops)
-    if (OpModel model = describeOp(op); !model.known && model.problem.empty() && unknown.insert(op->getName().getStringRef()).second)
-      op->emitRemark() << "nothing is known about '" << op->getName().getStringRef()
-                       << "': it is never recomputed";
+  for (auto [i, op] : llvm::enumerate(extracted.ops)) {
+    // Asked of the graph first: dynamic shapes have their bounds there only.
+    if (extracted.graph.op(OpId(i)).opClass != OpClass::Opaque)
+      continue;
+    OpModel model = describeOp(op);
+    if (!model.known && model.problem.empty() && unknown.insert(op->getName().getStringRef()).second)
+      emitRemark(op->getLoc()) << "nothing is known about '" << op->getName().getStringRef()
+                               << "': it is never recomputed";
+  }
   // Constants are rebuilt where they are read; a view has no bytes to save.
   if (!function.getContext()->getRemarkEngine())
     return;

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where `remat.clone` marks the clones, those that still read through a barrier are counted. Clones in StableHLO graphs carry no
-// mark: they are found as what they are, the second computation of an expression. Ops are numbered by value with barriers
-// looked through; an op whose number an earlier op has, and that reads through a barrier of ours, is a clone. It is lost as a
-// means to save memory if the barrier lost operands (it may then move up), or if something reads the original after the clone.
+// Where `remat.clone` marks the clones, those that still read through a barrier are counted. Clones in StableHLO graphs
+// carry no mark: they are found as what they are, the second computation of an expression. Ops are numbered by value
+// with barriers looked through; an op whose number an earlier op has, and that reads through a barrier of ours, is a
+// clone. It is lost as a means to save memory if the barrier lost operands (it may then move up), or if something reads
+// the original after the clone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,11 +60,12 @@ private:
 
   func::FuncOp function;
   bool stableHlo;
-  DenseMap<Value, Value> leaders;            // the first value that is the same expression
-  DenseSet<Value> guarded;                   // results of our barriers and of clones that read them
-  DenseMap<Operation *, size_t> lastReader;  // position in the block
+  DenseMap<Value, Value> leaders;           // the first value that is the same expression
+  DenseSet<Value> guarded;                  // results of our barriers and of clones that read them
+  DenseMap<Operation *, size_t> lastReader; // position in the block
   std::unordered_map<size_t, SmallVector<Operation *, 1>> byHash;
-  int64_t marked = 0;                        // clones by the barriers' own account
+  // Clones by the barriers' own account: of all barriers, of those that are intact.
+  int64_t marked = 0, markedIntact = 0;
 };
 
 } // namespace
@@ -75,9 +77,12 @@ bool Counter::isIntact(Operation *barrier) {
   std::optional<int64_t> operands = frontendNumber(barrier, mark::operands);
   if (!frontendNumber(barrier, mark::id) || !operands)
     return false;
-  marked += frontendNumber(barrier, mark::clones).value_or(0);
-  return barrier->getNumOperands() >= *operands &&
-         llvm::any_of(barrier->getOperands(), [](Value value) { return value.getDefiningOp(); });
+  int64_t clones = frontendNumber(barrier, mark::clones).value_or(0);
+  bool intact = barrier->getNumOperands() >= *operands &&
+                llvm::any_of(barrier->getOperands(), [](Value value) { return value.getDefiningOp(); });
+  marked += clones;
+  markedIntact += intact ? clones : 0;
+  return intact;
 }
 
 void Counter::visitBarrier(Operation *barrier) {
@@ -146,7 +151,10 @@ SurvivalCount Counter::run() {
     else
       count.survived += visit(&op, position);
   }
-  count.planned = marked;
+  // A backward function by itself holds clones without their originals, and no number of its own: nothing there can be
+  // merged.
+  if (!isRewritten(function))
+    return {marked, markedIntact};
   if (std::optional<int64_t> number = frontendNumber(function, attr::recomputations))
     count.planned = *number;
   else if (auto attribute = function->getAttrOfType<IntegerAttr>(attr::recomputations))

@@ -19,7 +19,7 @@ FailureOr<Simulation> verifyRewrite(func::FuncOp function, int64_t plannedPeakBy
   Simulation measured = simulate(rewritten->graph, programOrder(rewritten->graph));
   if (measured.peakBytes == plannedPeakBytes)
     return measured;
-  InFlightDiagnostic diag = function.emitError()
+  InFlightDiagnostic diag = emitError(function.getLoc())
                             << "the rewritten function needs " << measured.peakBytes << " bytes at its peak, but "
                             << plannedPeakBytes << " were planned";
   if (measured.peakStep < rewritten->ops.size())

@@ -70,3 +70,20 @@ func.func @R025(%x: tensor<16x16xf32> {tf.aliasing_output = 1 : i32}, %w: tensor
   %x1 = "stablehlo.subtract"(%x, %gx) : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
   return %loss, %x1 : tensor<f32>, tensor<16x16xf32>
 }
+
+// RUN: remat-opt %s --function=R020 --policy=save-nothing -o %t.mlir --report=%t.json
+// RUN: cmp %t.mlir %s
+// RUN: FileCheck %s --check-prefix=R020 --input-file=%t.json
+// buf is read, then its place is taken: r can't be made again behind that, so r is saved, 1024 bytes.
+// R020: "saved": [
+// R020-NEXT: "sine.0", "bytes": 1024
+// R020-NOT: "value"
+// R020: "recomputed": [
+func.func @R020(%x: tensor<256xf32>, %buf: tensor<256xf32> {tf.aliasing_output = 2 : i32}, %upd: tensor<256xf32>) -> (tensor<f32>, tensor<256xf32>, tensor<256xf32>) {
+  %r = "stablehlo.sine"(%buf) {remat.phase = "forward"} : (tensor<256xf32>) -> tensor<256xf32>
+  %y = "stablehlo.multiply"(%r, %x) {remat.phase = "forward"} : (tensor<256xf32>, tensor<256xf32>) -> tensor<256xf32>
+  %buf1 = "stablehlo.add"(%buf, %upd) {remat.phase = "forward"} : (tensor<256xf32>, tensor<256xf32>) -> tensor<256xf32>
+  %loss = "stablehlo.dot"(%y, %y) {remat.phase = "forward"} : (tensor<256xf32>, tensor<256xf32>) -> tensor<f32>
+  %g = "stablehlo.multiply"(%r, %x) {remat.phase = "backward"} : (tensor<256xf32>, tensor<256xf32>) -> tensor<256xf32>
+  return %loss, %g, %buf1 : tensor<f32>, tensor<256xf32>, tensor<256xf32>
+}

@@ -61,6 +61,6 @@ func.func @R035(%x: tensor<256xf32>) -> (tensor<f32>, tensor<256xf32>) {
 // LIST: error: {{the policy is empty|unknown policy 'full'|policy 'offload-dots' is not supported}}
 // LIST: note: use one of: save-everything, save-nothing, save-dots, save-dots-no-batch-dims, save-only-names=A,B
 // RUN: not remat-opt %s --function=R035 --memory-budget=1GiB 2>&1 | FileCheck %s --check-prefix=FLAG
-// FLAG: Unknown command line argument '--memory-budget=1GiB'
+// FLAG: unknown flag '--memory-budget'
 // RUN: not remat-opt %s --function=R035 --policy=save-nothing --segments=scope:layer 2>&1 | FileCheck %s --check-prefix=SCOPE
 // SCOPE: error: segments 'scope:layer': no scope of a forward op matches

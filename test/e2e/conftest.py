@@ -11,7 +11,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("REMAT_BIN", ROOT / "build" / "bin"))
 SHARED = pathlib.Path(os.environ.get("REMAT_SHARED", ROOT.parent / "shared"))
-# Everything the corpus has, in every setting; without it the full-size graphs run in a few settings only.
+# Every graph in every setting (an hour); without it the large graphs run in a few settings only.
 ALL = os.environ.get("REMAT_E2E") == "all"
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -38,9 +38,19 @@ def corpus():
     return [g for f in folders for g in sorted(f.glob("*.mlir")) if ".pretty." not in g.name and ".linalg." not in g.name]
 
 
-def settings_of(graph):
-    settings = SETTINGS if ALL or ".full." not in graph.name else FEW
-    return settings + ([("save-nothing", "scope:h[0-9]+")] if "scopes" in graph.name else [])
+def scopes_of(graph):
+    return [("save-nothing", "scope:h[0-9]+")] if "scopes" in graph.name else []
+
+
+def settings_to_judge(graph):
+    """The full-size graphs are judged in a few settings, the others in all."""
+    return (SETTINGS if ALL or ".full." not in graph.name else FEW) + scopes_of(graph)
+
+
+def settings_to_run(graph):
+    """Compiling is what takes the time: thousands of ops are compiled in one setting."""
+    large = graph.stat().st_size > 400_000
+    return (SETTINGS if ALL else FEW[3:] if large else FEW) + scopes_of(graph)
 
 
 def pytest_generate_tests(metafunc):

@@ -7,6 +7,7 @@
 
 #include "remat/Plan/Policy.h"
 #include "TestGraphs.h"
+#include "remat/Plan/Planners.h"
 
 #include <gtest/gtest.h>
 
@@ -166,4 +167,28 @@ TEST(NearestName, FindsWhatIsNearEnough) {
   EXPECT_EQ(nearestName("save-nothin", names), "save-nothing");
   EXPECT_EQ(nearestName("x", names), std::nullopt);
   EXPECT_EQ(nearestName(std::string(100000, 'a'), names), std::nullopt);
+}
+
+TEST(PolicyPlan, NamesThatContradictOrCannotBeObeyedAreErrors) {
+  Maker make;
+  make.argument("x", 8).forward("a", {"x"}, 8);
+  make.op("u", Phase::Forward, {"a"}, 8, OpInfo{.opClass = OpClass::Random});
+  make.forward("b", {"u"}, 8).backward("gb", {"b", "u", "a"}, 8);
+  Graph graph = make.finish();
+  PlanOptions both{.policy = "save-nothing", .keep = {"a"}, .recompute = {"a"}};
+  EXPECT_EQ(plan(graph, both).error().message, "'a' is named by both --keep and --recompute");
+  PlanOptions random{.policy = "save-nothing", .recompute = {"u"}};
+  EXPECT_EQ(plan(graph, random).error().message, "--recompute: op 'u' must not run twice");
+}
+
+TEST(PolicyPlan, ARegionWithAPolicyMustHoldAnOp) {
+  GraphBuilder builder("g");
+  ValueId x = *builder.addArgument("x", 8);
+  ValueInfo y{.name = "y", .bytes = 8};
+  OpInfo op{.name = "y", .opClass = OpClass::Elementwise, .region = "outer/inner"};
+  (void)builder.addOp(op, {&x, 1}, {&y, 1});
+  builder.addRegion("outer", "save-nothing");
+  builder.addRegion("out", "save-nothing");
+  Graph graph = builder.finish();
+  EXPECT_EQ(plan(graph, {}).error().message, "no op is in region 'out'");
 }

@@ -62,7 +62,8 @@ struct LaterFlags {
   std::vector<std::unique_ptr<cl::opt<std::string>>> flags;
   LaterFlags() {
     for (const LaterFlag &flag : laterFlags)
-      flags.push_back(std::make_unique<cl::opt<std::string>>(llvm::StringRef(flag.name), cl::Hidden, cl::ValueOptional));
+      flags.push_back(
+          std::make_unique<cl::opt<std::string>>(llvm::StringRef(flag.name), cl::Hidden, cl::ValueOptional));
   }
 };
 
@@ -138,8 +139,9 @@ static bool checkLaterFlags() {
     if (flag->getNumOccurrences())
       return unsupported(llvm::Twine("--") + description.name, description.instead);
   if (flags().order.getNumOccurrences() && flags().order != "given")
-    return flags().order == "free" ? unsupported("--order=free", "leave it out: first executions keep their order")
-                                   : (printError("unknown --order '" + flags().order + "'", "say --order=given"), false);
+    return flags().order == "free"
+               ? unsupported("--order=free", "leave it out: first executions keep their order")
+               : (printError("unknown --order '" + flags().order + "'", "say --order=given"), false);
   return true;
 }
 

@@ -14,9 +14,9 @@ namespace remat {
 struct CommandLine {
   RematOptions options;
   std::string input = "-", output = "-";
-  std::string emit = "mlir";              ///< mlir, mlirbc or graph-json.
-  std::vector<std::string> reports;       ///< FILE.json, FILE.txt or `-`.
-  std::string planFile, planOut;          ///< `--plan`, `--plan-out`; empty where not given.
+  std::string emit = "mlir";        ///< mlir, mlirbc or graph-json.
+  std::vector<std::string> reports; ///< FILE.json, FILE.txt or `-`.
+  std::string planFile, planOut;    ///< `--plan`, `--plan-out`; empty where not given.
   bool anyPlanningFlag = false;
   /// A flag says how to print, so that an unchanged module must be printed too.
   bool anyPrintingFlag = false;
@@ -25,8 +25,8 @@ struct CommandLine {
 /// Registers the planning flags; call it before the command line is parsed.
 void registerPlanningFlags();
 
-/// Reads the flags after the command line is parsed. Prints an error and gives nothing for a flag or value that this version doesn't support,
-/// or flags that contradict each other.
+/// Reads the flags after the command line is parsed. Prints an error and gives nothing for a flag or value that this
+/// version doesn't support, or flags that contradict each other.
 std::optional<CommandLine> readPlanningFlags();
 
 /// `remat-opt: error: …` and a note on standard error.

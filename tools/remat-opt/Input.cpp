@@ -27,8 +27,8 @@ namespace remat {
 
 bool Input::isBytecode() const { return StringRef(content).starts_with("ML\xefR"); }
 
-/// Where MLIR's parser gets a blob with a bad alignment, it aborts or asks for all memory there is (llvm-project#181266). The alignment is
-/// the first four bytes of the hexadecimal text.
+/// Where MLIR's parser gets a blob with a bad alignment, it aborts or asks for all memory there is
+/// (llvm-project#181266). The alignment is the first four bytes of the hexadecimal text.
 static bool checkBlobs(const Input &input) {
   StringRef text = input.content;
   size_t begin = text.rfind("{-#");
@@ -47,8 +47,9 @@ static bool checkBlobs(const Input &input) {
       llvm::errs() << "its alignment " << alignment << " is no power of two\n";
     else
       llvm::errs() << "it does not begin with four bytes of alignment\n";
-    llvm::errs() << input.name << ":" << line << ":" << column
-                 << ": note: the first four bytes, little-endian, are the alignment, such as 0x04000000; the data follow\n";
+    llvm::errs()
+        << input.name << ":" << line << ":" << column
+        << ": note: the first four bytes, little-endian, are the alignment, such as 0x04000000; the data follow\n";
     return false;
   }
   return true;
@@ -133,9 +134,9 @@ static LogicalResult checkResources(ModuleOp module) {
     if (!blob || !bytes || int64_t(blob->getData().size()) >= *bytes || bad)
       return;
     bad = true;
-    InFlightDiagnostic diag = current->emitError() << "bad resource blob '" << attribute.getRawHandle().getKey() << "': "
-                                                   << blob->getData().size() << " bytes, but " << attribute.getType()
-                                                   << " needs " << *bytes;
+    InFlightDiagnostic diag = current->emitError() << "bad resource blob '" << attribute.getRawHandle().getKey()
+                                                   << "': " << blob->getData().size() << " bytes, but "
+                                                   << attribute.getType() << " needs " << *bytes;
     diag.attachNote() << "the first four bytes of the text are the alignment, the data follow";
   });
   module.walk([&](Operation *op) {
@@ -152,7 +153,8 @@ OwningOpRef<ModuleOp> parseModule(llvm::SourceMgr &sources, MLIRContext *context
   bool finished = guard.RunSafely([&] { module = parseSourceFile<ModuleOp>(sources, ParserConfig(context)); });
   llvm::CrashRecoveryContext::Disable();
   if (!finished) {
-    printError(input.name + ": MLIR's parser crashed on this file", "it is damaged, or breaks a rule that the parser does not check");
+    printError(input.name + ": MLIR's parser crashed on this file",
+               "it is damaged, or breaks a rule that the parser does not check");
     llvm::errs().flush();
     // Nothing of the parser's state may be touched again.
     _exit(1);

@@ -15,7 +15,7 @@ namespace remat {
 
 /// A file and its name in messages. Text or bytecode is told apart by content.
 struct Input {
-  std::string name;     ///< As the user gave it; `-` reads standard input.
+  std::string name; ///< As the user gave it; `-` reads standard input.
   std::string content;
   bool isBytecode() const;
 };
@@ -23,8 +23,8 @@ struct Input {
 /// Reads the file. Prints an error: unreadable, a folder, empty, a resource blob that MLIR's parser would choke on.
 std::optional<Input> readInput(const std::string &path);
 
-/// Prints diagnostics as usual while it lives, with a way out where MLIR gives none: StableHLO's pretty form, bytecode of dialects that aren't
-/// registered, truncated bytecode. Source lines that are too long to help are left out.
+/// Prints diagnostics as usual while it lives, with a way out where MLIR gives none: StableHLO's pretty form, bytecode
+/// of dialects that aren't registered, truncated bytecode. Source lines that are too long to help are left out.
 class InputDiagnostics {
 public:
   InputDiagnostics(llvm::SourceMgr &sources, mlir::MLIRContext *context, const Input &input);
@@ -34,7 +34,7 @@ private:
   bool printWithoutLine(mlir::Diagnostic &diag);
 
   const Input &input;
-  std::string prefix;  ///< Of the next error's message.
+  std::string prefix; ///< Of the next error's message.
   mlir::SourceMgrDiagnosticHandler printer;
   mlir::ScopedDiagnosticHandler adviser;
 };

@@ -3,8 +3,8 @@
 // Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// mlir-opt-22 --load-pass-plugin=RematPlugin.so runs the passes; to read files that hold ops of the dialect, load it as a
-// dialect plugin too: --load-dialect-plugin=RematPlugin.so.
+// mlir-opt-22 --load-pass-plugin=RematPlugin.so runs the passes; to read files that hold ops of the dialect, load it as
+// a dialect plugin too: --load-dialect-plugin=RematPlugin.so.
 //
 //===----------------------------------------------------------------------===//
 

@@ -65,11 +65,12 @@ static std::string printModule(ModuleOp module, const CommandLine &line, const I
     return text;
   }
   OpPrintingFlags flags;
-  bool locations = module
-                       .walk([&](Operation *op) {
-                         return bringsLocation(op->getLoc(), input.name) ? WalkResult::interrupt() : WalkResult::advance();
-                       })
-                       .wasInterrupted();
+  bool locations =
+      module
+          .walk([&](Operation *op) {
+            return bringsLocation(op->getLoc(), input.name) ? WalkResult::interrupt() : WalkResult::advance();
+          })
+          .wasInterrupted();
   if (locations)
     flags.enableDebugInfo();
   module.print(stream, flags);
@@ -100,8 +101,9 @@ static Report report(const CommandLine &line, const Input &input, const Extracte
   context.tool = "remat-opt " REMAT_VERSION;
   context.input = input.name;
   context.policy = line.planFile.empty() ? line.options.policy : "plan:" + line.planFile;
-  context.segments = !line.options.segments.empty() ? line.options.segments
-                     : line.options.policy == "sqrt-n" ? "sqrt" : "none";
+  context.segments = !line.options.segments.empty()    ? line.options.segments
+                     : line.options.policy == "sqrt-n" ? "sqrt"
+                                                       : "none";
   context.device = extracted.extractOptions.device.name;
   context.planSeconds = planSeconds;
   return makeReport(extracted.extracted.graph, planned, std::move(context));
@@ -166,15 +168,15 @@ LogicalResult run(const CommandLine &line, const Input &input, ModuleOp module) 
       result.after.residualBytes = (*rewritten)->residualBytes;
     bool changed = rewritten->has_value();
     bool asItCame = !changed && line.emit == "mlir" && !input.isBytecode() && !line.anyPrintingFlag;
-    if (failed(outputs.add(line.output, asItCame ? input.content : printModule(changed ? *extracted->module : module, line, input))))
+    if (failed(outputs.add(line.output,
+                           asItCame ? input.content : printModule(changed ? *extracted->module : module, line, input))))
       return failure();
   } else if (failed(outputs.add(line.output, graph))) {
     return failure();
   }
   if (failed(addReports(line, result, outputs)))
     return failure();
-  if (!line.planOut.empty() &&
-      failed(outputs.add(line.planOut, planJson(extracted->extracted.graph, planned->plan))))
+  if (!line.planOut.empty() && failed(outputs.add(line.planOut, planJson(extracted->extracted.graph, planned->plan))))
     return failure();
   if (failed(outputs.commit()))
     return failure();

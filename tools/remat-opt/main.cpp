@@ -35,7 +35,8 @@ static LogicalResult enableRemarks(MLIRContext &context, const MlirOptMainConfig
     return text.empty() ? std::nullopt : std::optional(text);
   };
   remark::RemarkCategories categories = {filter(config.getRemarksAllFilter()), filter(config.getRemarksPassedFilter()),
-                                         filter(config.getRemarksMissedFilter()), filter(config.getRemarksAnalyseFilter()),
+                                         filter(config.getRemarksMissedFilter()),
+                                         filter(config.getRemarksAnalyseFilter()),
                                          filter(config.getRemarksFailedFilter())};
   auto policy = std::make_unique<remark::RemarkEmittingPolicyAll>();
   if (config.getRemarkFormat() == RemarkFormat::REMARK_FORMAT_STDOUT)
@@ -46,7 +47,8 @@ static LogicalResult enableRemarks(MLIRContext &context, const MlirOptMainConfig
   if (path.empty())
     path = yaml ? "mlir-remarks.yaml" : "mlir-remarks.bitstream";
   return remark::enableOptimizationRemarksWithLLVMStreamer(
-      context, path, yaml ? llvm::remarks::Format::YAML : llvm::remarks::Format::Bitstream, std::move(policy), categories);
+      context, path, yaml ? llvm::remarks::Format::YAML : llvm::remarks::Format::Bitstream, std::move(policy),
+      categories);
 }
 
 /// The passes that the command line names.
@@ -82,7 +84,8 @@ static LogicalResult runPasses(const CommandLine &line, const Input &input, Dial
     return printError(file.error()), failure();
   std::string text;
   llvm::raw_string_ostream stream(text);
-  LogicalResult result = MlirOptMain(stream, llvm::MemoryBuffer::getMemBufferCopy(input.content, input.name), registry, config);
+  LogicalResult result =
+      MlirOptMain(stream, llvm::MemoryBuffer::getMemBufferCopy(input.content, input.name), registry, config);
   if (failed(result)) {
     // MLIR's driver keeps its diagnostics to itself.
     if (!input.isBytecode() && StringRef(input.content).contains(" = stablehlo."))

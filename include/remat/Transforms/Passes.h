@@ -18,8 +18,8 @@ namespace remat {
 #define GEN_PASS_REGISTRATION
 #include "remat/Transforms/Passes.h.inc"
 
-/// The pass `remat`: everything from the module as it came to the rewritten module; its options are those of Options.def. Where nothing is
-/// recomputed the module is left as it is.
+/// The pass `remat`: everything from the module as it came to the rewritten module; its options are those of
+/// Options.def. Where nothing is recomputed the module is left as it is.
 std::unique_ptr<mlir::Pass> createRematPass(const RematOptions &options = {});
 
 /// Registers all passes, `remat` included. May be called more than once.
