@@ -8,7 +8,8 @@
 // RUN: remat-opt %s --function=R014 --policy=save-dots | remat-opt | FileCheck %s --check-prefix=DOTS
 // RUN: remat-opt %s --function=R014 --policy=sqrt-n | remat-opt | FileCheck %s --check-prefix=ONCE
 // RUN: remat-opt %s --function=R014 --policy=save-nothing --segments=sqrt | remat-opt | FileCheck %s --check-prefix=ONCE
-// RUN: remat-opt %s --function=R014 --recompute=rng.4 | remat-opt | FileCheck %s --check-prefix=ONCE
+// RUN: not remat-opt %s --function=R014 --recompute=rng.4 2>&1 | FileCheck %s --check-prefix=REFUSED
+// REFUSED: error: --recompute: op 'rng.4' must not run twice
 // RUN: remat-opt %s --function=R015 --policy=save-nothing | FileCheck %s --check-prefix=SEED
 // RUN: remat-opt %s --function=R015 --policy=save-nothing --keep=compare.4 -o /dev/null --report=%t/c.json
 // RUN: FileCheck %s --check-prefix=KEEP --input-file=%t/c.json
