@@ -53,7 +53,7 @@ Segments policyRegionSegments(const Graph &graph) {
 
 /// Around each of the targets, which divide the bytes evenly, the cut is free within half a segment to either side;
 /// there it goes where the fewest bytes cross, and of places that differ little to the one nearest to the target.
-Segments balancedSegments(const Graph &graph, uint32_t count) {
+Segments balancedSegments(const Graph &graph, uint32_t count, double fall) {
   ForwardCuts forward(graph);
   size_t opCount = forward.ops.size();
   double total = double(forward.madeBytes.back());
@@ -65,7 +65,8 @@ Segments balancedSegments(const Graph &graph, uint32_t count) {
   };
   std::vector<size_t> cuts{0};
   for (uint32_t i = 1; i < count; ++i) {
-    double target = total * i / count, half = total / count / 2;
+    double place = double(i) / count;
+    double target = total * place * (1 + fall * (1 - place)), half = total / count / 2 * (1 - fall);
     size_t begin = std::max(cuts.back() + 1, cutAt(target - half));
     size_t end = std::min(opCount, cutAt(target + half));
     if (begin >= end)

@@ -29,8 +29,9 @@ namespace {
 /// How a candidate's segments are made.
 struct Recipe {
   enum class Kind : uint8_t { ProgramOrder, Balanced, Blocks } kind;
-  uint32_t number; ///< Of segments, or of blocks in a segment.
-  bool savesLast;  ///< The last segment is saved.
+  uint32_t number;  ///< Of segments, or of blocks in a segment.
+  bool savesLast;   ///< The last segment is saved.
+  double fall = 0;  ///< How much smaller later segments are (balancedSegments).
 };
 
 struct Candidate {
@@ -65,7 +66,7 @@ private:
   Segments make(Recipe recipe) const {
     if (recipe.kind == Recipe::Kind::ProgramOrder)
       return noSegments(graph);
-    Segments segments = recipe.kind == Recipe::Kind::Balanced ? balancedSegments(graph, recipe.number) : blocks;
+    Segments segments = recipe.kind == Recipe::Kind::Balanced ? balancedSegments(graph, recipe.number, recipe.fall) : blocks;
     if (recipe.kind == Recipe::Kind::Blocks) {
       for (uint32_t &segment : segments.ofOp)
         if (segment != Segments::outside)
@@ -115,6 +116,14 @@ private:
       tryCount(std::max(2u, middle - std::min(middle, step)));
       tryCount(middle + step);
     }
+    // When the backward part is in a late segment, the inputs of all earlier ones are still held: late segments that are
+    // smaller lower the peak.
+    uint32_t middle = bestCount();
+    for (double fall : {0.3, 0.6})
+      for (uint32_t count = std::max(2u, middle - 1); count <= middle + 2 && tries >= 32; ++count)
+        for (bool savesLast : {false, true})
+          if (!error)
+            error = measure({Recipe::Kind::Balanced, count, savesLast, fall});
     return error;
   }
 
@@ -137,10 +146,10 @@ private:
     return best ? best->recipe.number : 2;
   }
 
-  /// The lowest peak; of plans within a hundredth of it the cheapest, and of those the one with the fewest segments.
+  /// The lowest peak; of plans within a fiftieth of it the cheapest, and of those the one with the fewest segments.
   const Candidate &choose() const {
     int64_t lowest = std::ranges::min(candidates, {}, &Candidate::peakBytes).peakBytes;
-    int64_t allowed = std::min(lowest + lowest / 100, candidates.front().peakBytes);
+    int64_t allowed = std::min(lowest + lowest / 50, candidates.front().peakBytes);
     auto key = [&](const Candidate &c) {
       return std::tuple(c.peakBytes > allowed, c.costNs, c.peakBytes, c.segmentCount);
     };

@@ -54,7 +54,7 @@ struct PolicyRequest {
 Expected<PolicyPlan> planPolicy(const Graph &graph, const PolicyRequest &request);
 
 /// sqrt-n after Chen et al.: save-nothing over about sqrt(n) segments balanced by bytes; several counts, and
-/// groups of the repeated blocks, are tried and of the plans within 1 % of the lowest peak the cheapest is taken. Never
+/// groups of the repeated blocks, are tried and of the plans within 2 % of the lowest peak the cheapest is taken. Never
 /// above the peak of the program order (which is then the plan). `keep`, `recompute` and `prune` as above.
 Expected<PolicyPlan> planSqrtN(const Graph &graph, const PolicyRequest &request);
 

@@ -28,7 +28,8 @@ Segments noSegments(const Graph &graph);
 
 /// `count` segments of about equal bytes, cut in program order where few bytes cross. After Chen et al., "Training deep nets with sublinear memory
 /// cost" (2016), for any DAG. Fewer segments come back where the graph has fewer places to cut.
-Segments balancedSegments(const Graph &graph, uint32_t count);
+/// With `fall` in (0, 1) later segments are smaller: the first has about 1 + fall of the average bytes, the last 1 - fall.
+Segments balancedSegments(const Graph &graph, uint32_t count, double fall = 0);
 
 /// The repeated blocks (layers) of the forward part, found by structure alone; ops outside the blocks are outside.
 /// No segment comes back where nothing repeats.
