@@ -45,6 +45,8 @@ public:
       Expected<Policy> own = Policy::parse(region.policy);
       if (!own)
         return makeError(own.error().message, "region '" + std::string(region.name) + "'", own.error().note);
+      if (std::optional<Error> error = own->check(graph))
+        return makeError(error->message, "region '" + std::string(region.name) + "'", error->note);
       result.ofRegion.emplace(region.name, std::move(*own));
     }
     return result;

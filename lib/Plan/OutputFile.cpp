@@ -89,8 +89,15 @@ void removeTemporaryFiles(int signal) {
   for (std::atomic<char *> &slot : temporaryPaths)
     if (const char *path = slot.load())
       ::unlink(path);
-  std::signal(signal, SIG_DFL);
-  ::raise(signal);
+  if (signal == SIGPIPE) {
+    std::signal(signal, SIG_DFL);
+    ::raise(signal);
+  }
+  // An interrupted run is a failed one: exit code 1, as for every error. Only what is safe in a handler is called.
+  auto print = [](const char *text) { (void)!::write(STDERR_FILENO, text, ::strlen(text)); };
+  print(program_invocation_short_name);
+  print(": error: interrupted, nothing was written\n");
+  ::_exit(1);
 }
 
 } // namespace

@@ -100,6 +100,19 @@ Expected<Plan> remat::readPlan(std::string_view json, const Graph &graph, PlanCl
   return std::move(collector.plan);
 }
 
+Expected<Plan> remat::readLegalPlan(std::string_view json, const Graph &graph) {
+  PlanClaims claims;
+  Expected<Plan> plan = readPlan(json, graph, &claims);
+  if (!plan)
+    return plan;
+  if (std::optional<Error> error = verify(graph, *plan))
+    return std::move(*error);
+  int64_t peakBytes = simulate(graph, *plan).peakBytes;
+  if (claims.peakBytes && *claims.peakBytes != peakBytes)
+    return makeError(formatText("the plan claims a peak of {} bytes, it is {}", *claims.peakBytes, peakBytes), "peak_bytes");
+  return plan;
+}
+
 void remat::writePlan(std::ostream &out, const Graph &graph, const Plan &plan) {
   Simulation simulation = simulate(graph, plan);
   JsonWriter json(out);

@@ -55,8 +55,10 @@ public:
       return std::move(*error);
     const Candidate &best = choose();
     if (best.recipe.kind == Recipe::Kind::ProgramOrder) {
+      if (!request.recompute.empty())
+        return makeError("--recompute: no plan with these names stays within the original peak", {},
+                         "sqrt-n never exceeds it; name fewer values, or use --policy=save-nothing --segments=sqrt");
       request.policy = Policy::saveEverything();
-      request.recompute.clear();
     }
     request.segments = make(best.recipe);
     return planPolicy(graph, request);

@@ -37,10 +37,12 @@ struct BoundedTypes::Finder {
       fallback = *distinct.begin();
   }
 
-  std::optional<int64_t> given(ArrayRef<std::string> names, int64_t dim) const {
+  std::optional<int64_t> given(ArrayRef<std::string> names, int64_t dim) {
     for (const std::string &name : names)
-      if (auto it = bounds.find(name + "." + std::to_string(dim)); it != bounds.end())
+      if (auto it = bounds.find(name + "." + std::to_string(dim)); it != bounds.end()) {
+        used.insert(it->first());
         return it->second;
+      }
     return std::nullopt;
   }
 
@@ -102,6 +104,19 @@ struct BoundedTypes::Finder {
     return success();
   }
 
+  /// Every bound must be of a dynamic dimension, or it is a mistake that would silently change nothing, or everything.
+  LogicalResult checkUsed() {
+    std::set<StringRef> unused;
+    for (auto &entry : bounds)
+      if (entry.first() != "*" && !used.contains(entry.first()))
+        unused.insert(entry.first());
+    if (unused.empty())
+      return success();
+    InFlightDiagnostic diag = emitError(function.getLoc()) << "--dim=" << *unused.begin() << ": no dynamic dimension has this name";
+    diag.attachNote() << "name one as argI.D (argument I, dimension D), or give all a bound with --dim=*=N";
+    return diag;
+  }
+
   LogicalResult boundOp(Operation *op, const std::string &name) {
     for (OpResult result : op->getResults()) {
       std::string own = op->getNumResults() == 1 ? name : name + "#" + std::to_string(result.getResultNumber());
@@ -124,12 +139,14 @@ struct BoundedTypes::Finder {
   func::FuncOp function;
   const llvm::StringMap<int64_t> &bounds;
   std::optional<int64_t> fallback;
+  std::set<StringRef> used;
   DenseMap<Value, Type> before;
 };
 
 BoundedTypes::BoundedTypes(func::FuncOp function, const llvm::StringMap<int64_t> &bounds,
-                           ArrayRef<std::string> argumentNames, ArrayRef<std::string> opNames) {
-  unknownLeft = failed(Finder(*this, function, bounds).run(argumentNames, opNames));
+                           ArrayRef<std::string> argumentNames, ArrayRef<std::string> opNames, bool allMustMatch) {
+  Finder finder(*this, function, bounds);
+  unknownLeft = failed(finder.run(argumentNames, opNames)) || (allMustMatch && failed(finder.checkUsed()));
 }
 
 BoundedTypes::~BoundedTypes() {

@@ -44,7 +44,7 @@ public:
 
   FailureOr<ExtractedGraph> run() {
     nameAll();
-    BoundedTypes bounded(function, options.dimensionBounds, argumentNames, opNames);
+    BoundedTypes bounded(function, options.dimensionBounds, argumentNames, opNames, options.boundsMustMatch);
     if (bounded.anyUnknown() || failed(addArguments()))
       return failure();
     for (Operation *op : result.ops)

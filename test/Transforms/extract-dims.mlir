@@ -29,3 +29,7 @@ func.func @main(%x: tensor<?x4xf32> loc("x")) -> tensor<?x?xf32> {
   %2 = "stablehlo.negate"(%1) {remat.phase = "backward"} : (tensor<?x?xf32>) -> tensor<?x?xf32>
   return %2 : tensor<?x?xf32>
 }
+
+// A bound of nothing is a mistake.
+// RUN: not remat-opt %s --dim=x.0=8,y.0=8 --emit=graph-json -o - 2>&1 | FileCheck %s --check-prefix=NOTHING
+// NOTHING: error: --dim=y.0: no dynamic dimension has this name

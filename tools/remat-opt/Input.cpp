@@ -91,16 +91,18 @@ void InputDiagnostics::advise(Diagnostic &diag) {
   }
 }
 
-/// Prints a diagnostic of one line. False: it is to be printed as usual, with its source line.
+/// Prints a diagnostic of one line: where the place is unknown (JAX's exports give functions none) the file is named. False: it is to be
+/// printed as usual, with its source line.
 bool InputDiagnostics::printWithoutLine(Diagnostic &diag) {
   auto place = dyn_cast<FileLineColRange>(diag.getLocation());
-  if (!place || place.getFilename() != input.name)
+  bool isUnknown = isa<UnknownLoc>(diag.getLocation());
+  if (!isUnknown && (!place || place.getFilename() != input.name))
     return false;
   // A source line that helps is one that can be seen at a glance.
   StringRef text = input.content;
-  for (unsigned line = 1; line < place.getStartLine() && !input.isBytecode(); ++line)
+  for (unsigned line = 1; place && line < place.getStartLine() && !input.isBytecode(); ++line)
     text = text.split('\n').second;
-  if (!input.isBytecode() && text.split('\n').first.size() <= 240)
+  if (!isUnknown && !input.isBytecode() && text.split('\n').first.size() <= 240)
     return false;
   auto print = [&](const Diagnostic &part, StringRef kind, StringRef before) {
     auto at = dyn_cast<FileLineColRange>(part.getLocation());

@@ -86,11 +86,11 @@ static FailureOr<PolicyPlan> makePlan(const CommandLine &line, ExtractedModule &
   Expected<std::string> text = readFile(line.planFile);
   if (!text)
     return printError(text.error()), failure();
-  Expected<Plan> given = readPlan(*text, graph);
-  std::optional<Error> error = given ? verify(graph, *given) : given.error();
-  if (error) {
-    error->place = line.planFile + (error->place.empty() ? "" : ": " + error->place);
-    return printError(*error), failure();
+  Expected<Plan> given = readLegalPlan(*text, graph);
+  if (!given) {
+    Error error = given.error();
+    error.place = line.planFile + (error.place.empty() ? "" : ": " + error.place);
+    return printError(error), failure();
   }
   return PolicyPlan{std::move(*given), {}};
 }

@@ -158,6 +158,11 @@ int main(int argc, char **argv) {
     return 1;
   // Tests of the tool split files and expect diagnostics; the pass `remat` does all but the reports.
   bool asPass = config.shouldVerifyDiagnostics() || !config.inputSplitMarker().empty();
+  if (asPass && (!line->reports.empty() || !line->planFile.empty() || !line->planOut.empty() || line->emit != "mlir")) {
+    printError("--report, --plan, --plan-out and --emit don't go with --split-input-file and --verify-diagnostics",
+               "leave one or the other out");
+    return 1;
+  }
   if (line->anyPlanningFlag && asPass)
     config.setPassPipelineSetupFn([&](PassManager &manager) {
       manager.addPass(createRematPass(line->options));

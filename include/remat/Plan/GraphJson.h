@@ -29,6 +29,8 @@ struct PlanClaims {
 /// is none, a move to or from the host.
 Expected<Plan> readPlan(std::string_view json, const Graph &graph, PlanClaims *claims = nullptr);
 /// Writes the steps, and peak and cost as `simulate` finds them. Precondition: the plan is legal.
+/// Reads a plan as `readPlan` does and checks it. Error also: the plan breaks a rule of `verify`, or claims another peak than it has.
+Expected<Plan> readLegalPlan(std::string_view json, const Graph &graph);
 void writePlan(std::ostream &out, const Graph &graph, const Plan &plan);
 
 } // namespace remat
