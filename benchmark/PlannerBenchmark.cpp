@@ -30,7 +30,10 @@ static void planGraph(benchmark::State &state, const char *policy, const char *s
   state.SetComplexityN(state.range(0));
 }
 
-BENCHMARK_CAPTURE(planGraph, sqrt_n, "sqrt-n", "")->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(planGraph, sqrt_n, "sqrt-n", "")
+    ->RangeMultiplier(10)
+    ->Range(1000, 1000000)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(planGraph, save_nothing, "save-nothing", "none")
     ->RangeMultiplier(10)
     ->Range(1000, 1000000)

@@ -3,8 +3,9 @@
 // Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A value is saved because the policy says so, because it crosses from one segment into another or is made outside all of them, because the
-// function returns it, or because the user named it. Views are never saved in their own right: what reads a view reads its base.
+// A value is saved because the policy says so, because it crosses from one segment into another or is made outside all
+// of them, because the function returns it, or because the user named it. Views are never saved in their own right:
+// what reads a view reads its base.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,16 +17,26 @@ namespace remat {
 
 std::string_view toString(Reason reason) {
   switch (reason) {
-  case Reason::NotRead: return "not read by the backward part";
-  case Reason::Policy: return "saved by the policy";
-  case Reason::Crosses: return "saved: crosses into another segment";
-  case Reason::Result: return "saved: the function returns it";
-  case Reason::MustRunOnce: return "saved: its op must not run twice";
-  case Reason::RebuildsRandom: return "saved: rebuilding it would run an op that must not run twice";
-  case Reason::Kept: return "saved by name";
-  case Reason::Recomputed: return "recomputed";
-  case Reason::Moved: return "computed in the backward part, which alone reads it";
-  case Reason::Pruned: return "saved: recomputing it does not lower the peak";
+  case Reason::NotRead:
+    return "not read by the backward part";
+  case Reason::Policy:
+    return "saved by the policy";
+  case Reason::Crosses:
+    return "saved: crosses into another segment";
+  case Reason::Result:
+    return "saved: the function returns it";
+  case Reason::MustRunOnce:
+    return "saved: its op must not run twice";
+  case Reason::RebuildsRandom:
+    return "saved: rebuilding it would run an op that must not run twice";
+  case Reason::Kept:
+    return "saved by name";
+  case Reason::Recomputed:
+    return "recomputed";
+  case Reason::Moved:
+    return "computed in the backward part, which alone reads it";
+  case Reason::Pruned:
+    return "saved: recomputing it does not lower the peak";
   }
   return "";
 }
@@ -78,7 +89,8 @@ private:
 
 } // namespace
 
-/// Calls `visit(op, value)` for every forward op whose name, checkpoint name or result is called `name`; false if there is none.
+/// Calls `visit(op, value)` for every forward op whose name, checkpoint name or result is called `name`; false if there
+/// is none.
 template <typename Visit>
 static bool forEachNamed(const Graph &graph, std::string_view name, Visit visit) {
   bool found = false;
@@ -133,10 +145,12 @@ static std::optional<Error> applyNames(const Graph &graph, const PolicyRequest &
       // The user's word lifts the default for collectives, never a property of the op.
       bool isCollective = graph.op(op).opClass == OpClass::Collective && graph.op(op).recomputable;
       if (decisions.reasons[base.index()] == Reason::Kept)
-        error = Error{"'" + std::string(graph.value(base).name) + "' is named by both --keep and --recompute", {},
+        error = Error{"'" + std::string(graph.value(base).name) + "' is named by both --keep and --recompute",
+                      {},
                       "name it in one of them"};
       else if (graph.mustRunOnce(op) && !isCollective)
-        error = Error{"--recompute: op '" + std::string(graph.op(op).name) + "' must not run twice", {},
+        error = Error{"--recompute: op '" + std::string(graph.op(op).name) + "' must not run twice",
+                      {},
                       "it is random, has side effects, or nothing is known about it"};
       decisions.reasons[base.index()] = Reason::Recomputed;
       decisions.mayClone[op.index()] = true;

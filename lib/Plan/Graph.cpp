@@ -101,12 +101,14 @@ Expected<ValueId> GraphBuilder::addArgument(std::string_view name, int64_t bytes
 }
 
 /// What is wrong with a result that shares or overwrites the storage of `other`.
-static std::optional<Error> checkSharing(const Graph &graph, const ValueInfo &result, std::span<const ValueId> operands) {
+static std::optional<Error> checkSharing(const Graph &graph, const ValueInfo &result,
+                                         std::span<const ValueId> operands) {
   auto isOperand = [&](ValueId id) { return std::find(operands.begin(), operands.end(), id) != operands.end(); };
   if (result.viewOf && !isOperand(result.viewOf))
     return Error{"a view must name an operand of its op", "view_of", {}};
   if (result.viewOf && result.bytes != 0)
-    return Error{"a view has no bytes of its own, found " + std::to_string(result.bytes), "bytes", "write \"bytes\": 0"};
+    return Error{"a view has no bytes of its own, found " + std::to_string(result.bytes), "bytes",
+                 "write \"bytes\": 0"};
   if (!result.inplaceOf)
     return std::nullopt;
   if (!isOperand(result.inplaceOf))

@@ -12,8 +12,8 @@
 
 namespace remat {
 
-/// A flow network with integer capacities, solved by Dinic's algorithm (E. A. Dinic, 1970): O(V^2 E), near-linear on the
-/// short networks that occur here.
+/// A flow network with integer capacities, solved by Dinic's algorithm (E. A. Dinic, 1970): O(V^2 E), near-linear on
+/// the short networks that occur here.
 class MaxFlow {
 public:
   static constexpr int64_t infinity = int64_t(1) << 62;
@@ -22,8 +22,8 @@ public:
 
   void addEdge(uint32_t from, uint32_t to, int64_t capacity);
 
-  /// Pushes as much as fits from `source` to `sink`. The minimum cut that lies nearest to the sink is then the set of edges
-  /// that enter `sinkSide`.
+  /// Pushes as much as fits from `source` to `sink`. The minimum cut that lies nearest to the sink is then the set of
+  /// edges that enter `sinkSide`.
   void run(uint32_t source, uint32_t sink);
 
   /// By node: it can still reach the sink.

@@ -109,7 +109,8 @@ Expected<Plan> remat::readLegalPlan(std::string_view json, const Graph &graph) {
     return std::move(*error);
   int64_t peakBytes = simulate(graph, *plan).peakBytes;
   if (claims.peakBytes && *claims.peakBytes != peakBytes)
-    return makeError(formatText("the plan claims a peak of {} bytes, it is {}", *claims.peakBytes, peakBytes), "peak_bytes");
+    return makeError(formatText("the plan claims a peak of {} bytes, it is {}", *claims.peakBytes, peakBytes),
+                     "peak_bytes");
   return plan;
 }
 

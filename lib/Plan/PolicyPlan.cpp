@@ -3,10 +3,10 @@
 // Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the backward part needs and nothing saves is computed there: an op that only the backward part reads moves there,
-// any other is cloned, once, just before its first reader there and shared by all of them. Producers come first, ties keep program order.
-// Just-in-time placement is what makes recomputation save memory at all (Chen et al., 2016); a clone that runs as soon as
-// its inputs exist is held as long as the saved value would be.
+// What the backward part needs and nothing saves is computed there: an op that only the backward part reads moves
+// there, any other is cloned, once, just before its first reader there and shared by all of them. Producers come first,
+// ties keep program order. Just-in-time placement is what makes recomputation save memory at all (Chen et al., 2016); a
+// clone that runs as soon as its inputs exist is held as long as the saved value would be.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,8 @@ static void forEachAlias(const Graph &graph, ValueId value, Visit visit) {
   for (size_t i = 0; i < aliases.size(); ++i) {
     for (OpId user : graph.users(aliases[i]))
       for (size_t r = 0; r < graph.numResults(user); ++r)
-        if (ValueId made = graph.result(user, r); graph.value(made).viewOf == aliases[i] && !graph.value(made).inplaceOf)
+        if (ValueId made = graph.result(user, r);
+            graph.value(made).viewOf == aliases[i] && !graph.value(made).inplaceOf)
           aliases.push_back(made);
     visit(aliases[i]);
   }
@@ -37,8 +38,7 @@ class PolicyPlanner {
 public:
   PolicyPlanner(const Graph &graph, Decisions decisions)
       : graph(graph), reasons(std::move(decisions.reasons)), mayClone(std::move(decisions.mayClone)),
-        needed(graph.numOps()), stays(graph.numOps()),
-        done(graph.numOps()) {}
+        needed(graph.numOps()), stays(graph.numOps()), done(graph.numOps()) {}
 
   PolicyPlan run() {
     forbidUnsafeClones();
@@ -95,8 +95,7 @@ private:
   void cutOffRunOnceOps() {
     RunOnceQuery query{graph, mayClone, overwritten, [&](ValueId value) { return isAvailable(value); }};
     for (ValueId value : findRunOnceCut(query))
-      reasons[value.index()] =
-          mayClone[graph.producer(value).index()] ? Reason::RebuildsRandom : Reason::MustRunOnce;
+      reasons[value.index()] = mayClone[graph.producer(value).index()] ? Reason::RebuildsRandom : Reason::MustRunOnce;
   }
 
   /// The forward ops that must run in the backward part, and the values that it reads where they are.

@@ -11,8 +11,9 @@
 
 namespace remat {
 
-/// What is decided of every value before planning: the reason it is saved, or Reason::Recomputed where nothing saves it.
-/// Only values that own storage and are made by forward ops count; `mayClone[op]` says of every op whether it may run twice.
+/// What is decided of every value before planning: the reason it is saved, or Reason::Recomputed where nothing saves
+/// it. Only values that own storage and are made by forward ops count; `mayClone[op]` says of every op whether it may
+/// run twice.
 struct Decisions {
   std::vector<Reason> reasons;
   std::vector<bool> mayClone;
@@ -21,8 +22,8 @@ struct Decisions {
 /// Applies the policy, the segments and the names of the request. Error: a name or pattern that matches nothing.
 Expected<Decisions> decide(const Graph &graph, const PolicyRequest &request);
 
-/// Recomputes or moves what is needed in the backward part and not saved. Values behind an op that must not be cloned are
-/// saved where the fewest bytes cut them off. O(n + m) but for that cut.
+/// Recomputes or moves what is needed in the backward part and not saved. Values behind an op that must not be cloned
+/// are saved where the fewest bytes cut them off. O(n + m) but for that cut.
 PolicyPlan planDecided(const Graph &graph, Decisions decisions);
 
 } // namespace remat

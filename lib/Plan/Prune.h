@@ -11,8 +11,8 @@
 
 namespace remat {
 
-/// Saves again (Reason::Pruned) what `plan`, made by `planDecided(graph, decisions)`, recomputes without lowering the peak.
-/// The peak never rises.
+/// Saves again (Reason::Pruned) what `plan`, made by `planDecided(graph, decisions)`, recomputes without lowering the
+/// peak. The peak never rises.
 PolicyPlan prune(const Graph &graph, Decisions decisions, PolicyPlan plan);
 
 } // namespace remat

@@ -22,9 +22,9 @@ struct RunOnceQuery {
   std::function<bool(ValueId)> isAvailable;
 };
 
-/// The values (bases) of the fewest total bytes that, once saved, let the backward part rebuild all it needs without running an op again that must
-/// not be: a dropout mask instead of the random bits behind it. A minimum cut between such ops and the values that backward
-/// ops read; of equal cuts the one nearest to the readers.
+/// The values (bases) of the fewest total bytes that, once saved, let the backward part rebuild all it needs without
+/// running an op again that must not be: a dropout mask instead of the random bits behind it. A minimum cut between
+/// such ops and the values that backward ops read; of equal cuts the one nearest to the readers.
 std::vector<ValueId> findRunOnceCut(const RunOnceQuery &query);
 
 } // namespace remat

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The only judge of plans. Every execution of an op makes one storage for each result that has bytes of its own; a view
-// binds to what its base is bound to at that moment. A storage lives from the step that made it to the last step that reads
-// it through any value bound to it.
+// binds to what its base is bound to at that moment. A storage lives from the step that made it to the last step that
+// reads it through any value bound to it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,14 +50,14 @@ struct Storage {
   int64_t bytes;
   uint32_t born;
   uint32_t lastRead;
-  bool ofForward;       ///< Made by a forward op at its place in the forward part.
-  bool readByBackward;  ///< Read by a backward op, or by a forward op that runs in the backward part.
+  bool ofForward;      ///< Made by a forward op at its place in the forward part.
+  bool readByBackward; ///< Read by a backward op, or by a forward op that runs in the backward part.
 };
 
 } // namespace
 
-/// True for every step that runs in the backward part: a backward op, a second execution, or a forward op moved behind a
-/// backward op that follows it in program order.
+/// True for every step that runs in the backward part: a backward op, a second execution, or a forward op moved behind
+/// a backward op that follows it in program order.
 static std::vector<bool> findBackwardSteps(const Graph &graph, const Plan &plan) {
   std::vector<bool> backward(plan.steps.size()), executed(graph.numOps());
   size_t lastBackwardOp = 0;
@@ -148,9 +148,11 @@ std::optional<Error> verify(const Graph &graph, const Plan &plan) {
       return stepError(t, "op " + quoted(info.name) + " must not be recomputed");
     for (ValueId operand : graph.operands(op)) {
       if (bindings.storageOf[operand.index()] == Bindings::unbound)
-        return stepError(t, "op " + quoted(info.name) + " reads " + quoted(graph.value(operand).name) + " before it is computed");
+        return stepError(t, "op " + quoted(info.name) + " reads " + quoted(graph.value(operand).name) +
+                                " before it is computed");
       if (isGone(operand))
-        return stepError(t, "op " + quoted(info.name) + " reads " + quoted(graph.value(operand).name) + " after it was overwritten");
+        return stepError(t, "op " + quoted(info.name) + " reads " + quoted(graph.value(operand).name) +
+                                " after it was overwritten");
     }
     for (size_t i = 0; i < graph.numResults(op); ++i)
       if (ValueId target = graph.value(graph.result(op, i)).inplaceOf)

@@ -29,9 +29,9 @@ namespace {
 /// How a candidate's segments are made.
 struct Recipe {
   enum class Kind : uint8_t { ProgramOrder, Balanced, Blocks } kind;
-  uint32_t number;  ///< Of segments, or of blocks in a segment.
-  bool savesLast;   ///< The last segment is saved.
-  double fall = 0;  ///< How much smaller later segments are (balancedSegments).
+  uint32_t number; ///< Of segments, or of blocks in a segment.
+  bool savesLast;  ///< The last segment is saved.
+  double fall = 0; ///< How much smaller later segments are (balancedSegments).
 };
 
 struct Candidate {
@@ -68,7 +68,8 @@ private:
   Segments make(Recipe recipe) const {
     if (recipe.kind == Recipe::Kind::ProgramOrder)
       return noSegments(graph);
-    Segments segments = recipe.kind == Recipe::Kind::Balanced ? balancedSegments(graph, recipe.number, recipe.fall) : blocks;
+    Segments segments =
+        recipe.kind == Recipe::Kind::Balanced ? balancedSegments(graph, recipe.number, recipe.fall) : blocks;
     if (recipe.kind == Recipe::Kind::Blocks) {
       for (uint32_t &segment : segments.ofOp)
         if (segment != Segments::outside)
@@ -118,8 +119,8 @@ private:
       tryCount(std::max(2u, middle - std::min(middle, step)));
       tryCount(middle + step);
     }
-    // When the backward part is in a late segment, the inputs of all earlier ones are still held: late segments that are
-    // smaller lower the peak.
+    // When the backward part is in a late segment, the inputs of all earlier ones are still held: late segments that
+    // are smaller lower the peak.
     uint32_t middle = bestCount();
     for (double fall : {0.3, 0.6})
       for (uint32_t count = std::max(2u, middle - 1); count <= middle + 2 && tries >= 32; ++count)

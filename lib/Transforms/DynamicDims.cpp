@@ -112,7 +112,8 @@ struct BoundedTypes::Finder {
         unused.insert(entry.first());
     if (unused.empty())
       return success();
-    InFlightDiagnostic diag = emitError(function.getLoc()) << "--dim=" << *unused.begin() << ": no dynamic dimension has this name";
+    InFlightDiagnostic diag = emitError(function.getLoc())
+                              << "--dim=" << *unused.begin() << ": no dynamic dimension has this name";
     diag.attachNote() << "name one as argI.D (argument I, dimension D), or give all a bound with --dim=*=N";
     return diag;
   }

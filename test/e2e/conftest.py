@@ -15,6 +15,8 @@ SHARED = pathlib.Path(os.environ.get("REMAT_SHARED", ROOT.parent / "shared"))
 ALL = os.environ.get("REMAT_E2E") == "all"
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# Without it XLA keeps bf16 values inside a fusion in f32, and what it fuses shows in the bits.
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_allow_excess_precision=false"
 sys.setrecursionlimit(10000)
 
 SETTINGS = [

@@ -11,7 +11,6 @@
 
 #include <gtest/gtest.h>
 
-
 using namespace remat;
 using namespace remat::test;
 
@@ -203,7 +202,8 @@ TEST(Segments, UnknownSegmentationSuggestsTheNearest) {
 }
 
 TEST(BalancedSegments, CanFallInSize) {
-  // Nine equal values in three segments: 9 × 1/3 × (1 + 0.3 × 2/3) = 3.6 and 9 × 2/3 × (1 + 0.3 × 1/3) = 6.6: cut at 4 and 7.
+  // Nine equal values in three segments: 9 × 1/3 × (1 + 0.3 × 2/3) = 3.6 and 9 × 2/3 × (1 + 0.3 × 1/3) = 6.6: cut at 4
+  // and 7.
   Maker make;
   make.argument("x", 8).forward("v0", {"x"}, 8);
   for (int i = 1; i < 9; ++i)

@@ -91,8 +91,8 @@ void InputDiagnostics::advise(Diagnostic &diag) {
   }
 }
 
-/// Prints a diagnostic of one line: where the place is unknown (JAX's exports give functions none) the file is named. False: it is to be
-/// printed as usual, with its source line.
+/// Prints a diagnostic of one line: where the place is unknown (JAX's exports give functions none) the file is named.
+/// False: it is to be printed as usual, with its source line.
 bool InputDiagnostics::printWithoutLine(Diagnostic &diag) {
   auto place = dyn_cast<FileLineColRange>(diag.getLocation());
   bool isUnknown = isa<UnknownLoc>(diag.getLocation());

@@ -28,6 +28,11 @@ namespace {
 class Outputs {
 public:
   LogicalResult add(const std::string &path, const std::string &text) {
+    if (llvm::is_contained(paths, path)) {
+      printError({"'" + path + "' is named for two outputs", {}, {}});
+      return failure();
+    }
+    paths.push_back(path);
     Expected<OutputFile> file = OutputFile::open(path);
     if (!file)
       return printError(file.error()), failure();
@@ -43,6 +48,7 @@ public:
 
 private:
   std::vector<OutputFile> files;
+  std::vector<std::string> paths;
 };
 
 } // namespace

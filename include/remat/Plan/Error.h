@@ -23,8 +23,8 @@ struct Error {
   std::string note = {};
 };
 
-/// A value or the error that kept it from being made, in the shape of C++23's std::expected (see docs/Rationale.md, "The language").
-/// Precondition of `*`, `->` and `error`: as the test says.
+/// A value or the error that kept it from being made, in the shape of C++23's std::expected (see docs/Rationale.md,
+/// "The language"). Precondition of `*`, `->` and `error`: as the test says.
 template <typename T>
 class [[nodiscard]] Expected {
 public:

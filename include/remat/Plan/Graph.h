@@ -23,7 +23,17 @@
 namespace remat {
 
 enum class OpClass : uint8_t {
-  Dot, Convolution, Reduction, Elementwise, DataMovement, View, Random, Collective, Loop, Constant, Opaque
+  Dot,
+  Convolution,
+  Reduction,
+  Elementwise,
+  DataMovement,
+  View,
+  Random,
+  Collective,
+  Loop,
+  Constant,
+  Opaque
 };
 
 /// The class's name in the JSON format, such as `data-movement`.
@@ -35,37 +45,38 @@ std::string_view toString(Phase phase);
 
 /// One operation. The texts belong to the graph (or, in a builder's argument, to the caller).
 struct OpInfo {
-  std::string_view name = {};            ///< Unique among the ops.
-  std::string_view kind = {};            ///< The operation's name in its dialect, such as `stablehlo.dot_general`.
+  std::string_view name = {}; ///< Unique among the ops.
+  std::string_view kind = {}; ///< The operation's name in its dialect, such as `stablehlo.dot_general`.
   OpClass opClass = OpClass::Opaque;
   Phase phase = Phase::Forward;
-  bool recomputable = true;              ///< False: executed exactly once, whatever the class.
-  double costNs = 0;                     ///< Time of one execution, nanoseconds.
-  int64_t flops = 0;                     ///< Floating-point operations of one execution.
-  int64_t workspaceBytes = 0;            ///< Scratch bytes alive only while the op runs.
-  int32_t dotBatchDims = 0;              ///< Number of batch dimensions of a dot.
-  std::string_view checkpointName = {};  ///< The user's name for the results (`remat.name`, jax's checkpoint_name); may be empty.
-  std::string_view region = {};          ///< Path of user regions from the outside in, such as `outer/inner`; may be empty.
-  std::string_view location = {};        ///< Where the op stands in the user's source; may be empty.
+  bool recomputable = true;   ///< False: executed exactly once, whatever the class.
+  double costNs = 0;          ///< Time of one execution, nanoseconds.
+  int64_t flops = 0;          ///< Floating-point operations of one execution.
+  int64_t workspaceBytes = 0; ///< Scratch bytes alive only while the op runs.
+  int32_t dotBatchDims = 0;   ///< Number of batch dimensions of a dot.
+  std::string_view checkpointName =
+      {}; ///< The user's name for the results (`remat.name`, jax's checkpoint_name); may be empty.
+  std::string_view region = {};   ///< Path of user regions from the outside in, such as `outer/inner`; may be empty.
+  std::string_view location = {}; ///< Where the op stands in the user's source; may be empty.
 };
 
 /// One tensor: an argument of the function or a result of an op.
 struct ValueInfo {
-  std::string_view name = {};  ///< Unique among arguments and results.
-  int64_t bytes = 0;           ///< Bytes of storage of its own; 0 for a view.
-  ValueId viewOf = {};         ///< The value whose storage this one shares, if it is a view.
-  ValueId inplaceOf = {};      ///< The value that is overwritten to make this one, if any.
-  bool donated = false;        ///< An argument whose storage a result may take.
+  std::string_view name = {}; ///< Unique among arguments and results.
+  int64_t bytes = 0;          ///< Bytes of storage of its own; 0 for a view.
+  ValueId viewOf = {};        ///< The value whose storage this one shares, if it is a view.
+  ValueId inplaceOf = {};     ///< The value that is overwritten to make this one, if any.
+  bool donated = false;       ///< An argument whose storage a result may take.
 };
 
 /// A user's region that carries a policy of its own.
 struct RegionInfo {
-  std::string_view name = {};    ///< Full path, as in OpInfo::region.
-  std::string_view policy = {};  ///< Policy text, as on the command line.
+  std::string_view name = {};   ///< Full path, as in OpInfo::region.
+  std::string_view policy = {}; ///< Policy text, as on the command line.
 };
 
-/// An immutable dataflow graph in program order (compressed sparse rows). Values `[0, numArguments())` are the arguments;
-/// the results of the ops follow in program order. Every op reads only arguments and results of earlier ops.
+/// An immutable dataflow graph in program order (compressed sparse rows). Values `[0, numArguments())` are the
+/// arguments; the results of the ops follow in program order. Every op reads only arguments and results of earlier ops.
 class Graph {
 public:
   std::string_view name() const { return graphName; }
@@ -122,7 +133,7 @@ private:
   std::unordered_map<std::string_view, OpId> opByName;
   std::unordered_map<std::string_view, ValueId> valueByName;
   size_t argumentCount = 0;
-  std::vector<std::unique_ptr<char[]>> texts;  ///< What the string views point to.
+  std::vector<std::unique_ptr<char[]>> texts; ///< What the string views point to.
 };
 
 /// Builds a Graph op by op, in program order, and says what is wrong with it.
@@ -134,9 +145,9 @@ public:
   /// Error: a name that is taken, negative bytes.
   Expected<ValueId> addArgument(std::string_view name, int64_t bytes, bool donated = false);
 
-  /// Adds an op after all earlier ones. `results` names and sizes what it makes; `viewOf` and `inplaceOf` name operands.
-  /// Error: a name that is taken, negative bytes or cost, an unknown operand, `viewOf`/`inplaceOf` that is no operand,
-  /// a view with bytes of its own. `place` is relative to the op, such as `operands[1]`.
+  /// Adds an op after all earlier ones. `results` names and sizes what it makes; `viewOf` and `inplaceOf` name
+  /// operands. Error: a name that is taken, negative bytes or cost, an unknown operand, `viewOf`/`inplaceOf` that is no
+  /// operand, a view with bytes of its own. `place` is relative to the op, such as `operands[1]`.
   Expected<OpId> addOp(const OpInfo &info, std::span<const ValueId> operands, std::span<const ValueInfo> results);
 
   void addResult(ValueId value);
@@ -151,7 +162,7 @@ private:
   Graph graph;
   char *nextText = nullptr;
   size_t textRoom = 0;
-  std::unordered_set<std::string_view> sharedTexts;  ///< Those that many ops have.
+  std::unordered_set<std::string_view> sharedTexts; ///< Those that many ops have.
   /// A copy of the text that lives as long as the graph.
   std::string_view keep(std::string_view text);
   /// The same, but one copy for all equal texts.

@@ -14,8 +14,9 @@
 namespace remat {
 
 /// Reads a graph (docs/Formats.md). An object whose `graph` field is an object is looked into.
-/// Error: not JSON (place `line:column`), a field that is missing, of the wrong type or out of range, a name used twice, an
-/// operand that nothing makes or that is made later (a cycle is named as such); place such as `ops[3].operands[1]`.
+/// Error: not JSON (place `line:column`), a field that is missing, of the wrong type or out of range, a name used
+/// twice, an operand that nothing makes or that is made later (a cycle is named as such); place such as
+/// `ops[3].operands[1]`.
 Expected<Graph> readGraph(std::string_view json);
 void writeGraph(std::ostream &out, const Graph &graph);
 
@@ -25,11 +26,12 @@ struct PlanClaims {
   std::optional<double> costNs;
 };
 
-/// Reads a plan for `graph`; `verify` says whether it is legal. Error: not JSON, a plan for another graph, an unknown op, a step that
-/// is none, a move to or from the host.
+/// Reads a plan for `graph`; `verify` says whether it is legal. Error: not JSON, a plan for another graph, an unknown
+/// op, a step that is none, a move to or from the host.
 Expected<Plan> readPlan(std::string_view json, const Graph &graph, PlanClaims *claims = nullptr);
 /// Writes the steps, and peak and cost as `simulate` finds them. Precondition: the plan is legal.
-/// Reads a plan as `readPlan` does and checks it. Error also: the plan breaks a rule of `verify`, or claims another peak than it has.
+/// Reads a plan as `readPlan` does and checks it. Error also: the plan breaks a rule of `verify`, or claims another
+/// peak than it has.
 Expected<Plan> readLegalPlan(std::string_view json, const Graph &graph);
 void writePlan(std::ostream &out, const Graph &graph, const Plan &plan);
 

@@ -13,8 +13,9 @@
 
 namespace remat {
 
-/// A schedule: op executions in order. An op may stand in it more than once; each execution rebinds all its results, and a
-/// read takes the newest instance. Every planner returns one, and `verify` and `simulate` alone say what it is worth.
+/// A schedule: op executions in order. An op may stand in it more than once; each execution rebinds all its results,
+/// and a read takes the newest instance. Every planner returns one, and `verify` and `simulate` alone say what it is
+/// worth.
 struct Plan {
   std::vector<OpId> steps;
 };

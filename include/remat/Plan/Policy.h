@@ -15,7 +15,8 @@
 
 namespace remat {
 
-/// Says of every value whether it is saved from forward to backward. Policies are values: they can be copied and joined.
+/// Says of every value whether it is saved from forward to backward. Policies are values: they can be copied and
+/// joined.
 class Policy {
 public:
   /// A user's own rule. Called for values that own storage (never for views or arguments).
@@ -26,8 +27,8 @@ public:
   static Policy saveEverything();
   static Policy saveNothing();
 
-  /// Reads `P1+P2+…`, saved if any of them saves it. Names: save-everything, save-nothing, save-dots, save-dots-no-batch-dims,
-  /// save-only-names=a,b, save-any-names-but=a,b, save-larger-than=SIZE, save-ops=REGEX.
+  /// Reads `P1+P2+…`, saved if any of them saves it. Names: save-everything, save-nothing, save-dots,
+  /// save-dots-no-batch-dims, save-only-names=a,b, save-any-names-but=a,b, save-larger-than=SIZE, save-ops=REGEX.
   /// Error: an unknown policy (the note names the nearest), a bad SIZE or REGEX.
   static Expected<Policy> parse(std::string_view text);
 

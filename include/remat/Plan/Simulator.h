@@ -16,9 +16,9 @@ namespace remat {
 /// What replaying a plan measures. Bytes are transient: arguments are not counted.
 struct Simulation {
   int64_t peakBytes = 0;
-  size_t peakStep = 0;           ///< The first step that reaches the peak; 0 in an empty plan.
-  /// Storage made in the forward part that something in the backward part reads: a backward op, a second execution, or a
-  /// forward op that was moved behind a backward op it precedes in program order.
+  size_t peakStep = 0; ///< The first step that reaches the peak; 0 in an empty plan.
+  /// Storage made in the forward part that something in the backward part reads: a backward op, a second execution, or
+  /// a forward op that was moved behind a backward op it precedes in program order.
   int64_t residualBytes = 0;
   std::vector<ValueId> residuals; ///< The values of that storage, in the order they are made; those without bytes too.
   double costNs = 0;
@@ -31,9 +31,9 @@ struct Simulation {
 /// O(steps + operand reads) time and memory.
 Simulation simulate(const Graph &graph, const Plan &plan);
 
-/// The first rule the plan breaks, or nothing. The rules: every read finds a value computed before it; every op is executed;
-/// an op that must run once does; nothing reads what an in-place op has overwritten.
-/// `place` is `step N`. O(steps + operand reads).
+/// The first rule the plan breaks, or nothing. The rules: every read finds a value computed before it; every op is
+/// executed; an op that must run once does; nothing reads what an in-place op has overwritten. `place` is `step N`.
+/// O(steps + operand reads).
 std::optional<Error> verify(const Graph &graph, const Plan &plan);
 
 } // namespace remat

@@ -21,7 +21,8 @@ class BoundedTypes {
 public:
   /// Finds every dynamic dimension's bound: the one given as `NAME.D` (NAME from `argumentNames`, `argI` or the op's
   /// name); else that of the same dimension of an operand of the same type; else `*`; else the only bound there is.
-  /// Emits an error that names the first value and dimension without one, or (`allMustMatch`) a bound that is of none. `anyUnknown()` then is true.
+  /// Emits an error that names the first value and dimension without one, or (`allMustMatch`) a bound that is of none.
+  /// `anyUnknown()` then is true.
   BoundedTypes(mlir::func::FuncOp function, const llvm::StringMap<int64_t> &bounds,
                llvm::ArrayRef<std::string> argumentNames, llvm::ArrayRef<std::string> opNames, bool allMustMatch);
   ~BoundedTypes();

@@ -23,7 +23,8 @@ struct ExtractOptions {
   /// Bounds of dynamic dimensions by name (`--dim=name=N`). `NAME.D` is dimension D of the argument or op result called
   /// NAME (an argument is also `argI`), `*` every dimension without a bound of its own. See BoundedTypes.
   llvm::StringMap<int64_t> dimensionBounds;
-  /// A bound that is of no dynamic dimension is an error. False for a function that was rewritten: its ops have other names.
+  /// A bound that is of no dynamic dimension is an error. False for a function that was rewritten: its ops have other
+  /// names.
   bool boundsMustMatch = true;
 };
 
