@@ -108,9 +108,23 @@ static bool forEachNamed(const Graph &graph, std::string_view name, Visit visit)
   return found;
 }
 
-static Error nothingNamed(std::string_view flag, std::string_view name) {
+static Error nothingNamed(const Graph &graph, std::string_view flag, std::string_view name) {
+  std::string note = "name a value, an op or a checkpoint name of the graph; --emit=graph-json lists them";
+  std::vector<std::string_view> names;
+  for (size_t i = 0; i < graph.numOps(); ++i) {
+    const OpInfo &op = graph.op(OpId(i));
+    if (op.phase != Phase::Forward)
+      continue;
+    names.push_back(op.name);
+    if (!op.checkpointName.empty())
+      names.push_back(op.checkpointName);
+    for (size_t r = 0; r < graph.numResults(OpId(i)); ++r)
+      names.push_back(graph.value(graph.result(OpId(i), r)).name);
+  }
+  if (std::optional<std::string_view> nearest = nearestName(name, names))
+    note = "did you mean '" + std::string(*nearest) + "'? " + note;
   return makeError("--" + std::string(flag) + ": nothing in the forward part is named '" + std::string(name) + "'", {},
-                   "name a value, an op or a checkpoint name of the graph; --emit=graph-json lists them");
+                   std::move(note));
 }
 
 /// Values that a forward op of another segment reads, and values made outside every segment.
@@ -138,7 +152,7 @@ static void saveCrossing(const Graph &graph, const Segments &segments, std::vect
 static std::optional<Error> applyNames(const Graph &graph, const PolicyRequest &request, Decisions &decisions) {
   for (const std::string &name : request.keep)
     if (!forEachNamed(graph, name, [&](OpId, ValueId base) { decisions.reasons[base.index()] = Reason::Kept; }))
-      return nothingNamed("keep", name);
+      return nothingNamed(graph, "keep", name);
   for (const std::string &name : request.recompute) {
     std::optional<Error> error;
     bool found = forEachNamed(graph, name, [&](OpId op, ValueId base) {
@@ -158,7 +172,7 @@ static std::optional<Error> applyNames(const Graph &graph, const PolicyRequest &
     if (error)
       return error;
     if (!found)
-      return nothingNamed("recompute", name);
+      return nothingNamed(graph, "recompute", name);
   }
   return std::nullopt;
 }

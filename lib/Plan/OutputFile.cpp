@@ -162,6 +162,8 @@ Expected<OutputFile> OutputFile::open(std::string path) {
   if (char *real = exists ? ::realpath(impl->path.c_str(), nullptr) : nullptr) {
     impl->target = real;
     std::free(real);
+  } else if (struct stat link; ::lstat(impl->path.c_str(), &link) == 0) {
+    return Error{"cannot write: a symbolic link to a file that isn't there", impl->path, "remove the link"};
   }
   std::string temporary = impl->target + ".XXXXXX";
   impl->buffer.descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);

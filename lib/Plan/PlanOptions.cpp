@@ -23,16 +23,26 @@ static std::optional<Error> checkSqrtN(const PlanOptions &options) {
   return std::nullopt;
 }
 
+static bool namesSqrtN(std::string_view policy) {
+  return policy.starts_with("sqrt-n+") || policy == "sqrt-n" || policy.ends_with("+sqrt-n");
+}
+
+std::optional<Error> check(const PlanOptions &options) {
+  if (namesSqrtN(options.policy))
+    return checkSqrtN(options);
+  Expected<Policy> policy = Policy::parse(options.policy);
+  return policy ? std::nullopt : std::optional(policy.error());
+}
+
 Expected<PolicyPlan> plan(const Graph &graph, const PlanOptions &options) {
+  if (std::optional<Error> error = check(options))
+    return std::move(*error);
   PolicyRequest request;
   request.keep = options.keep;
   request.recompute = options.recompute;
   request.prune = options.prune;
-  if (options.policy.starts_with("sqrt-n+") || options.policy == "sqrt-n" || options.policy.ends_with("+sqrt-n")) {
-    if (std::optional<Error> error = checkSqrtN(options))
-      return std::move(*error);
+  if (namesSqrtN(options.policy))
     return planSqrtN(graph, request);
-  }
   Expected<Policy> policy = Policy::parse(options.policy);
   if (!policy)
     return policy.error();

@@ -84,6 +84,14 @@ static void writeRow(std::ostream &out, std::string_view label, std::string befo
   out << withoutTrailingSpace(cell(label, 14) + rightCell(std::move(before), 33) + rightCell(std::move(after), 33));
 }
 
+/// What else to try where `policy` gained nothing.
+static std::string_view waysOut(std::string_view policy) {
+  if (policy == "sqrt-n")
+    return "no cut into segments lowers this peak; --prune drops what does not pay";
+  return "--prune drops what does not pay, --segments=auto recomputes by layer,\n"
+         "      and --policy=sqrt-n is never above the original peak";
+}
+
 static void writeVerdict(std::ostream &out, const Report &report) {
   int64_t before = report.before.peakBytes, after = report.after.peakBytes;
   std::string change = before > 0 ? percent(double(after - before) / double(before)) : std::string("0%");
@@ -99,8 +107,7 @@ static void writeVerdict(std::ostream &out, const Report &report) {
     out << formatText(", at {} more time", percent(report.overheadCost));
   out << "\n";
   if (after > before || (after == before && costs))
-    out << "note: --prune drops what does not pay, --segments=auto recomputes by layer,\n"
-           "      and --policy=sqrt-n is never above the original peak\n";
+    out << "note: " << waysOut(report.context.policy) << "\n";
 }
 
 void remat::writeReportSummary(std::ostream &out, const Report &report) {

@@ -38,15 +38,26 @@ static void addDialects(DialectRegistry &registry) {
   registerExternalModels(registry);
 }
 
-/// The graph of a function that earlier passes made ready.
-static FailureOr<ExtractedGraph> extract(func::FuncOp function, StringRef device, ArrayRef<std::string> dim) {
+namespace {
+/// A function that earlier passes made ready, and how to see it as a graph.
+struct Prepared {
+  func::FuncOp function;
+  ExtractOptions options;
+};
+} // namespace
+
+/// What a pass's options `function`, `device` and `dim` name.
+static FailureOr<Prepared> prepare(ModuleOp module, StringRef function, StringRef device, const auto &dim) {
+  FailureOr<func::FuncOp> main = findMainFunction(module, function);
+  if (failed(main))
+    return failure();
   RematOptions options;
   options.device = device.str();
   options.dim.assign(dim.begin(), dim.end());
-  FailureOr<ExtractOptions> extractOptions = makeExtractOptions(options, function.getLoc());
+  FailureOr<ExtractOptions> extractOptions = makeExtractOptions(options, main->getLoc());
   if (failed(extractOptions))
     return failure();
-  return extractGraph(function, *extractOptions);
+  return Prepared{*main, std::move(*extractOptions)};
 }
 
 namespace {
@@ -76,23 +87,24 @@ struct PlanPass : impl::RematPlanPassBase<PlanPass> {
   using Base::Base;
   void getDependentDialects(DialectRegistry &registry) const override { addDialects(registry); }
   void runOnOperation() override {
-    FailureOr<func::FuncOp> main = findMainFunction(getOperation(), function);
-    if (failed(main))
+    FailureOr<Prepared> prepared = prepare(getOperation(), function, device, dim);
+    if (failed(prepared))
       return signalPassFailure();
-    FailureOr<ExtractedGraph> extracted = extract(*main, device, SmallVector<std::string>(dim.begin(), dim.end()));
+    func::FuncOp main = prepared->function;
+    FailureOr<ExtractedGraph> extracted = extractGraph(main, prepared->options);
     if (failed(extracted))
       return signalPassFailure();
     PlanOptions options = {policy, segments, {keep.begin(), keep.end()}, {recompute.begin(), recompute.end()}, prune};
     Expected<PolicyPlan> planned = plan(extracted->graph, options);
     if (!planned) {
-      remat::emitError(main->getLoc(), planned.error());
+      remat::emitError(main.getLoc(), planned.error());
       return signalPassFailure();
     }
-    emitRemarks(*main, *extracted, *planned);
+    emitRemarks(main, *extracted, *planned);
     SmallVector<int64_t> steps;
     for (OpId op : planned->plan.steps)
       steps.push_back(op.index());
-    (*main)->setAttr(attr::plan, DenseI64ArrayAttr::get(&getContext(), steps));
+    main->setAttr(attr::plan, DenseI64ArrayAttr::get(&getContext(), steps));
     for (Reason reason : planned->reasons)
       savedValues += reason != Reason::NotRead && reason != Reason::Recomputed && reason != Reason::Moved;
     recomputedOps += simulate(extracted->graph, planned->plan).executions -
@@ -104,19 +116,20 @@ struct ApplyPass : impl::RematApplyPassBase<ApplyPass> {
   using Base::Base;
   void getDependentDialects(DialectRegistry &registry) const override { addDialects(registry); }
   void runOnOperation() override {
-    FailureOr<func::FuncOp> main = findMainFunction(getOperation(), function);
-    if (failed(main))
+    FailureOr<Prepared> prepared = prepare(getOperation(), function, device, dim);
+    if (failed(prepared))
       return signalPassFailure();
-    FailureOr<ExtractedGraph> extracted = extract(*main, device, SmallVector<std::string>(dim.begin(), dim.end()));
+    func::FuncOp main = prepared->function;
+    FailureOr<ExtractedGraph> extracted = extractGraph(main, prepared->options);
     if (failed(extracted))
       return signalPassFailure();
-    FailureOr<Plan> steps = readPlan(*main, extracted->graph);
+    FailureOr<Plan> steps = readPlan(main, extracted->graph);
     if (failed(steps))
       return signalPassFailure();
-    FailureOr<int64_t> guarded = applyPlan(*main, *extracted, *steps);
+    FailureOr<int64_t> guarded = applyPlan(main, *extracted, *steps);
     if (failed(guarded))
       return signalPassFailure();
-    (*main)->removeAttr(attr::plan);
+    main->removeAttr(attr::plan);
     clones += *guarded;
   }
 
@@ -145,14 +158,8 @@ struct VerifyPass : impl::RematVerifyPassBase<VerifyPass> {
   using Base::Base;
   void getDependentDialects(DialectRegistry &registry) const override { addDialects(registry); }
   void runOnOperation() override {
-    FailureOr<func::FuncOp> main = findMainFunction(getOperation(), function);
-    if (failed(main))
-      return signalPassFailure();
-    RematOptions options;
-    options.device = device;
-    options.dim.assign(dim.begin(), dim.end());
-    FailureOr<ExtractOptions> extractOptions = makeExtractOptions(options, main->getLoc());
-    if (failed(extractOptions) || failed(verifyRewrite(*main, peakBytes, *extractOptions)))
+    FailureOr<Prepared> prepared = prepare(getOperation(), function, device, dim);
+    if (failed(prepared) || failed(verifyRewrite(prepared->function, peakBytes, prepared->options)))
       signalPassFailure();
   }
 };

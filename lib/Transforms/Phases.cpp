@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Marks.h"
 #include "Phases.h"
+#include "Marks.h"
 
 #include "remat/IR/OpModel.h"
 #include "remat/IR/RematDialect.h"
@@ -236,6 +236,11 @@ static FailureOr<BitVector> derivePhases(const FlatOps &flat, const PhaseOptions
 }
 
 FailureOr<bool> findPhases(func::FuncOp function, const PhaseOptions &options) {
+  if (options.lossResult < -1) {
+    InFlightDiagnostic diag = emitError(function.getLoc()) << "no result has the number " << options.lossResult;
+    diag.attachNote() << "say --loss-result=N with N from 0 to " << function.getNumResults() - 1;
+    return diag;
+  }
   FlatOps flat(function);
   bool given = llvm::any_of(flat.ops, [](Operation *op) { return !givenPhase(op).empty(); });
   FailureOr<BitVector> backward = given ? takeGivenPhases(flat) : derivePhases(flat, options);

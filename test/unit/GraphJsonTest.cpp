@@ -106,6 +106,12 @@ TEST(GraphJson, caseFilesAreLookedInto) {
   EXPECT_EQ(complaint(R"({"graph": {"schema": 1}})"), "graph: missing field 'name'");
 }
 
+TEST(GraphJson, aRegionHasOnePolicy) {
+  EXPECT_EQ(complaint(R"({"schema": 1, "name": "g", "arguments": [], "ops": [], "results": [], "regions": [
+                {"name": "a", "policy": "save-dots"}, {"name": "a", "policy": "save-nothing"}]})"),
+            "regions[1]: region 'a' is given twice");
+}
+
 TEST(GraphJson, syntaxErrorsHaveAPosition) {
   EXPECT_EQ(complaint(""), "1:1: the file is empty");
   EXPECT_EQ(complaint("{\n  \"schema\": 1,,\n}").substr(0, 6), "2:15: ");

@@ -145,11 +145,21 @@ static bool checkLaterFlags() {
   return true;
 }
 
-static bool anyPrintingFlag() {
+static bool anyFlagGiven(llvm::ArrayRef<llvm::StringRef> prefixes) {
   for (auto &[name, option] : cl::getRegisteredOptions())
-    if (option->getNumOccurrences() && (name.starts_with("mlir-print") || name.starts_with("mlir-elide")))
+    if (option->getNumOccurrences() &&
+        llvm::any_of(prefixes, [&](llvm::StringRef prefix) { return name.starts_with(prefix); }))
       return true;
   return false;
+}
+
+/// LLVM takes the last of several values without a word.
+static bool checkRepetitions() {
+  for (auto &[name, option] : cl::getRegisteredOptions())
+    if (llvm::is_contained(option->Categories, &category()) && option->getNumOccurrences() > 1 &&
+        option->getNumOccurrencesFlag() == cl::Optional)
+      return printError(("--" + name + " is given twice").str(), "say it once"), false;
+  return true;
 }
 
 std::optional<CommandLine> readPlanningFlags() {
@@ -163,8 +173,11 @@ std::optional<CommandLine> readPlanningFlags() {
   take(flags().planOut, result.planOut, given);
   std::string order;
   take(flags().order, order, given);
-  result.anyPrintingFlag = anyPrintingFlag();
-  if (!checkLaterFlags() || !checkEmit(result.emit) || !llvm::all_of(result.reports, checkReport))
+  result.anyPrintingFlag = anyFlagGiven({"mlir-print", "mlir-elide"});
+  result.anyPassFlag = anyFlagGiven({"mlir-timing", "mlir-output-format", "mlir-print-ir-", "mlir-pass-",
+                                     "mlir-enable-debugger", "log-actions", "profile-actions", "dump-pass-pipeline"});
+  if (!checkRepetitions() || !checkLaterFlags() || !checkEmit(result.emit) ||
+      !llvm::all_of(result.reports, checkReport))
     return std::nullopt;
   if (!result.planFile.empty())
     for (const char *name : {"policy", "segments", "keep", "recompute", "prune"})

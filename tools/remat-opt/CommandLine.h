@@ -20,6 +20,8 @@ struct CommandLine {
   bool anyPlanningFlag = false;
   /// A flag says how to print, so that an unchanged module must be printed too.
   bool anyPrintingFlag = false;
+  /// A flag asks something of MLIR's pass manager, such as `--mlir-timing`.
+  bool anyPassFlag = false;
 };
 
 /// Registers the planning flags; call it before the command line is parsed.

@@ -157,8 +157,11 @@ LogicalResult run(const CommandLine &line, const Input &input, ModuleOp module) 
   bool graphOnly = line.emit == "graph-json";
   // Before planning, and even where a plan can't be made.
   std::string graph = graphOnly ? graphJson(extracted->extracted.graph) : "";
-  if (graphOnly && line.reports.empty() && line.planOut.empty())
+  if (graphOnly && line.reports.empty() && line.planOut.empty()) {
+    if (std::optional<Error> error = check(line.options.planOptions()))
+      return printError(*error), failure();
     return failure(failed(outputs.add(line.output, graph)) || failed(outputs.commit()));
+  }
 
   auto begin = std::chrono::steady_clock::now();
   FailureOr<PolicyPlan> planned = makePlan(line, *extracted);

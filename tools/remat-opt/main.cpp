@@ -156,10 +156,11 @@ int main(int argc, char **argv) {
   std::optional<Input> input = readInput(inputPath);
   if (!input)
     return 1;
-  // Tests of the tool split files and expect diagnostics; the pass `remat` does all but the reports.
-  bool asPass = config.shouldVerifyDiagnostics() || !config.inputSplitMarker().empty();
+  // What MLIR's driver does around passes, it does around the pass `remat` too, which makes all but the reports.
+  bool asPass = config.shouldVerifyDiagnostics() || !config.inputSplitMarker().empty() || line->anyPassFlag;
   if (asPass && (!line->reports.empty() || !line->planFile.empty() || !line->planOut.empty() || line->emit != "mlir")) {
-    printError("--report, --plan, --plan-out and --emit don't go with --split-input-file and --verify-diagnostics",
+    printError("--report, --plan, --plan-out and --emit don't go with --split-input-file, --verify-diagnostics and what "
+               "is asked of the pass manager (--mlir-timing, --mlir-print-ir-after-all, …)",
                "leave one or the other out");
     return 1;
   }

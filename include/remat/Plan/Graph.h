@@ -10,7 +10,6 @@
 #include "remat/Plan/Error.h"
 #include "remat/Plan/Ids.h"
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>

@@ -61,10 +61,13 @@ Expected<PolicyPlan> planSqrtN(const Graph &graph, const PolicyRequest &request)
 /// What the tools take from the command line.
 struct PlanOptions {
   std::string policy = "save-everything";
-  std::string segments; ///< Empty: `sqrt` for sqrt-n, else `none`.
-  std::vector<std::string> keep, recompute;
+  std::string segments = {}; ///< Empty: `sqrt` for sqrt-n, else `none`.
+  std::vector<std::string> keep = {}, recompute = {};
   bool prune = false;
 };
+
+/// What is wrong with the options whatever the graph: the policy's text, or options that contradict each other.
+std::optional<Error> check(const PlanOptions &options);
 
 /// Reads the options and plans. Error: those of the parts, or options that contradict each other.
 Expected<PolicyPlan> plan(const Graph &graph, const PlanOptions &options);
