@@ -1,0 +1,49 @@
+//===- ArenaParts.h - The parts of packArena ---------------------*- C++ -*-===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace remat {
+
+/// A buffer as the packers see it. Time is cut into sections where buffers begin, and sizes are in units that all of
+/// them are multiples of: an offset that is a sum of sizes is aligned.
+struct ArenaItem {
+  uint32_t begin, end; ///< Sections, half-open, not empty.
+  int64_t units;       ///< Above 0.
+
+  friend bool operator==(const ArenaItem &, const ArenaItem &) = default;
+};
+
+/// Fills the lowest valley of the skyline with the first item of `order` that lies between its walls; where none does,
+/// raises the valley to the lower wall. Returns the offsets by item; takes its work off `effort`.
+std::vector<int64_t> fillValleys(std::span<const ArenaItem> items, uint32_t sectionCount,
+                                 std::span<const uint32_t> order, int64_t &effort);
+
+enum class SearchOutcome : uint8_t { Found, Impossible, OutOfEffort };
+
+/// The largest problem that searchArena should be given: it lists the pairs of items that are alive together, and goes
+/// as deep as there are items.
+constexpr size_t maxSearchItems = 4000, maxSearchPairs = 4'000'000;
+
+/// Looks for offsets within `capacity` units until `effort` is used up, and takes off what it used. `offsets` is
+/// written where the outcome is Found. Impossible is a proof.
+SearchOutcome searchArena(std::span<const ArenaItem> items, uint32_t sectionCount, int64_t capacity, uint64_t seed,
+                          int64_t &effort, std::vector<int64_t> &offsets);
+
+/// The next of a sequence that is the same on every machine (splitmix64).
+inline uint64_t nextRandom(uint64_t &state) {
+  uint64_t z = (state += 0x9e3779b97f4a7c15);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+} // namespace remat
