@@ -28,7 +28,7 @@ endfunction()
 # Headers, libraries and the files that find_package(Remat) reads.
 function(remat_install_package)
   include(CMakePackageConfigHelpers)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/remat DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.def")
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/remat ${PROJECT_SOURCE_DIR}/include/remat-c DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.def")
   install(DIRECTORY ${PROJECT_BINARY_DIR}/include/remat DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h.inc")
   install(EXPORT RematTargets NAMESPACE Remat:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Remat)
   configure_package_config_file(cmake/RematConfig.cmake.in ${PROJECT_BINARY_DIR}/RematConfig.cmake
