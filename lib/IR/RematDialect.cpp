@@ -150,6 +150,51 @@ LogicalResult RegionOp::verify() {
   return success();
 }
 
+LogicalResult KernelOp::verify() {
+  Block &body = getBody().front();
+  if (body.getArgumentTypes() != getInputs().getTypes())
+    return emitOpError("has inputs of types (")
+           << getInputs().getTypes() << "), but its body takes (" << body.getArgumentTypes() << ")";
+  auto yield = cast<YieldOp>(body.getTerminator());
+  if (yield.getOperandTypes() != getResultTypes())
+    return emitOpError("has results of types (")
+           << getResultTypes() << "), but its body yields (" << yield.getOperandTypes() << ")";
+  if (auto inplace = getInplace()) {
+    if (inplace->size() != getNumResults())
+      return emitOpError("names inputs for ") << inplace->size() << " of its " << getNumResults() << " results";
+    for (auto [result, input] : llvm::enumerate(*inplace))
+      if (input < -1 || input >= int64_t(getInputs().size()))
+        return emitOpError("has no input ") << input << ", which result " << result << " is to be written into";
+  }
+  return success();
+}
+
+LogicalResult ConvolutionOp::verify() {
+  int64_t rank = getLhs().getType().getRank(), spatial = rank - 2;
+  auto expectSize = [&](StringRef name, int64_t size, int64_t expected) -> LogicalResult {
+    if (size == expected)
+      return success();
+    return emitOpError("has ") << size << " numbers in '" << name << "', expected " << expected;
+  };
+  if (spatial < 0 || getRhs().getType().getRank() != rank || getResult().getType().getRank() != rank)
+    return emitOpError("needs three tensors of one rank, at least 2");
+  if (failed(expectSize("strides", getStrides().size(), spatial)) ||
+      failed(expectSize("padding", getPadding().size(), 2 * spatial)) ||
+      failed(expectSize("lhs_dilation", getLhsDilation().size(), spatial)) ||
+      failed(expectSize("rhs_dilation", getRhsDilation().size(), spatial)) ||
+      failed(expectSize("lhs_dims", getLhsDims().size(), rank)) ||
+      failed(expectSize("rhs_dims", getRhsDims().size(), rank)) ||
+      failed(expectSize("result_dims", getResultDims().size(), rank)))
+    return failure();
+  if (!getReversed().empty() && failed(expectSize("reversed", getReversed().size(), spatial)))
+    return failure();
+  for (ArrayRef<int64_t> dims : {getLhsDims(), getRhsDims(), getResultDims()})
+    for (int64_t i = 0; i < rank; ++i)
+      if (!llvm::is_contained(dims, i))
+        return emitOpError("must name every dimension of a tensor once, but ") << i << " is missing";
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // RematOpInterface
 //===----------------------------------------------------------------------===//

@@ -10,6 +10,7 @@
 #include "Run.h"
 
 #include "remat/IR/OpModel.h"
+#include "remat/Import/Import.h"
 #include "remat/Plan/OutputFile.h"
 #include "remat/Transforms/Passes.h"
 
@@ -132,6 +133,7 @@ int main(int argc, char **argv) {
   registerExternalModels(registry);
   registerAllPasses();
   registerRematPasses();
+  registerImportPasses();
   registerPrintOpModelPass();
   registerPlanningFlags();
 

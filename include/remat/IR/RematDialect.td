@@ -9,6 +9,7 @@
 #define REMAT_IR_REMATDIALECT_TD
 
 include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.td"
 include "remat/IR/RematOpInterface.td"
@@ -113,8 +114,60 @@ def RegionOp : RematOp<"region", [
   let hasVerifier = 1;
 }
 
-def YieldOp : RematOp<"yield", [Pure, Terminator, ParentOneOf<["::remat::RegionOp"]>]> {
-  let summary = "ends the body of a `remat.region`";
+def KernelOp : RematOp<"kernel", [
+    IsolatedFromAbove, RecursiveMemoryEffects, RecursivelySpeculatable, SingleBlockImplicitTerminator<"::remat::YieldOp">]> {
+  let summary = "computations that run as one piece of code, whose intermediate values are stored nowhere else";
+  let description = [{
+    The body computes the results from the block arguments, one for every input, by ops of upstream dialects on tensors
+    of static shape (`linalg`, `tensor`, `scf`, `arith`, `math`). Its inputs and results are buffers; what lies between
+    them is the kernel's own business.
+
+    `inplace` gives for every result the input whose buffer it may be written into because every element is read
+    before it is overwritten, or because only a part of it changes (`tensor.insert_slice`); -1: none. Without it, none.
+
+    ```mlir
+    %y = remat.kernel (%x) : (tensor<4xf32>) -> tensor<6xf32> {
+    ^bb0(%a: tensor<4xf32>):
+      %zero = arith.constant dense<0.0> : tensor<6xf32>
+      %r = tensor.insert_slice %a into %zero[1] [4] [1] : tensor<4xf32> into tensor<6xf32>
+      remat.yield %r : tensor<6xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$inputs, OptionalAttr<DenseI64ArrayAttr>:$inplace);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`(` $inputs `)` attr-dict `:` functional-type($inputs, $results) $body";
+  let hasVerifier = 1;
+}
+
+def ConvolutionOp : RematOp<"convolution", [Pure]> {
+  let summary = "convolution with everything a library can do: strides, padding, dilations on both sides, groups";
+  let description = [{
+    StableHLO's `convolution`. All lists are in the order of the spatial dimensions; `padding` holds low and high for
+    each. The dimension numbers say which dimension of a tensor is which: `lhs_dims` and `result_dims` are
+    [batch, feature, spatial…], `rhs_dims` is [input feature, output feature, spatial…].
+
+    ```mlir
+    %y = remat.convolution %x, %w {strides = array<i64: 2, 2>, padding = array<i64: 1, 1, 1, 1>,
+        lhs_dilation = array<i64: 1, 1>, rhs_dilation = array<i64: 1, 1>,
+        lhs_dims = array<i64: 0, 3, 1, 2>, rhs_dims = array<i64: 2, 3, 0, 1>, result_dims = array<i64: 0, 3, 1, 2>}
+        : (tensor<8x32x32x3xf32>, tensor<3x3x3x64xf32>) -> tensor<8x16x16x64xf32>
+    ```
+  }];
+  let arguments = (ins
+    AnyRankedTensor:$lhs, AnyRankedTensor:$rhs,
+    DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$padding, DenseI64ArrayAttr:$lhs_dilation,
+    DenseI64ArrayAttr:$rhs_dilation, DenseI64ArrayAttr:$lhs_dims, DenseI64ArrayAttr:$rhs_dims,
+    DenseI64ArrayAttr:$result_dims, DefaultValuedAttr<DenseBoolArrayAttr, "{}">:$reversed,
+    DefaultValuedAttr<I64Attr, "1">:$feature_groups, DefaultValuedAttr<I64Attr, "1">:$batch_groups);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` functional-type(operands, $result)";
+  let hasVerifier = 1;
+}
+
+def YieldOp : RematOp<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["::remat::RegionOp", "::remat::KernelOp"]>]> {
+  let summary = "ends the body of a `remat.region` or `remat.kernel`";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
   let builders = [OpBuilder<(ins), [{ (void)$_state; }]>];
