@@ -78,10 +78,13 @@ LaterFlags &later() {
 
 } // namespace
 
+static llvm::StringRef toolName = "remat-opt";
+void setToolName(llvm::StringRef name) { toolName = name; }
+
 void printError(llvm::StringRef message, llvm::StringRef note) {
-  llvm::errs() << "remat-opt: error: " << message << "\n";
+  llvm::errs() << toolName << ": error: " << message << "\n";
   if (!note.empty())
-    llvm::errs() << "remat-opt: note: " << note << "\n";
+    llvm::errs() << toolName << ": note: " << note << "\n";
 }
 
 void printError(const Error &error) {

@@ -31,6 +31,9 @@ void registerPlanningFlags();
 /// version doesn't support, or flags that contradict each other.
 std::optional<CommandLine> readPlanningFlags();
 
+/// Whose name stands in front of errors; `remat-opt` unless it is said otherwise. The text must live on.
+void setToolName(llvm::StringRef name);
+
 /// `remat-opt: error: …` and a note on standard error.
 void printError(llvm::StringRef message, llvm::StringRef note = {});
 void printError(const Error &error);

@@ -9,6 +9,7 @@
 
 #include "Run.h"
 
+#include "remat/CodeGen/Cpu.h"
 #include "remat/IR/OpModel.h"
 #include "remat/Import/Import.h"
 #include "remat/Plan/OutputFile.h"
@@ -134,6 +135,7 @@ int main(int argc, char **argv) {
   registerAllPasses();
   registerRematPasses();
   registerImportPasses();
+  registerCodeGenPasses();
   registerPrintOpModelPass();
   registerPlanningFlags();
 

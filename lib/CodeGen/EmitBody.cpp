@@ -1,0 +1,303 @@
+//===- EmitBody.cpp - The scalar body of a loop for many lanes ------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What doesn't depend on the lane stays scalar; a vector is made where both meet.
+//
+//===----------------------------------------------------------------------===//
+
+#include "EmitBody.h"
+
+#include "Access.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <limits>
+#include <numeric>
+
+using namespace mlir;
+
+namespace remat {
+
+//===----------------------------------------------------------------------===//
+// Lanes
+//===----------------------------------------------------------------------===//
+
+bool LaneBuilder::varies(Value value) const { return isa<VectorType>(value.getType()); }
+
+Type LaneBuilder::laneType(Type scalar) const { return width == 1 ? scalar : VectorType::get({width}, scalar); }
+
+Value LaneBuilder::spread(Value value) {
+  if (width == 1 || varies(value))
+    return value;
+  return vector::BroadcastOp::create(builder, loc, laneType(value.getType()), value);
+}
+
+Value LaneBuilder::index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+
+Lanes LaneBuilder::countUp(Value first) {
+  if (width == 1)
+    return {first, first};
+  SmallVector<int64_t> steps(width);
+  std::iota(steps.begin(), steps.end(), 0);
+  auto type = VectorType::get({width}, builder.getIndexType());
+  Value counts = arith::ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, ArrayRef(steps)));
+  return {arith::AddIOp::create(builder, loc, spread(first), counts), first};
+}
+
+static Type memoryType(Type element, MLIRContext *context) {
+  if (element.isInteger(1))
+    return IntegerType::get(context, 8);
+  return element.isIndex() ? Type(IntegerType::get(context, 64)) : element;
+}
+
+static int64_t elementBytes(Type element) { return std::max(1u, element.getIntOrFloatBitWidth() / 8); }
+
+Value LaneBuilder::elementPointer(Value pointer, Type element, Value address) {
+  Value wide = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(), element, pointer, ValueRange(wide));
+}
+
+Value LaneBuilder::fromMemory(Value value, Type element) {
+  if (!element.isInteger(1))
+    return value;
+  TypedAttr zero =
+      isa<VectorType>(value.getType())
+          ? TypedAttr(DenseElementsAttr::get(cast<VectorType>(value.getType()), builder.getI8IntegerAttr(0)))
+          : TypedAttr(builder.getI8IntegerAttr(0));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value,
+                               arith::ConstantOp::create(builder, loc, zero));
+}
+
+Lanes LaneBuilder::load(Value pointer, Type element, Value address, int64_t laneStride) {
+  Type stored = memoryType(element, builder.getContext());
+  unsigned alignment = elementBytes(stored);
+  if (width == 1 || laneStride == 0 || laneStride == 1) {
+    Type type = laneStride == 1 ? laneType(stored) : stored;
+    Value value = LLVM::LoadOp::create(builder, loc, type, elementPointer(pointer, stored, address), alignment);
+    return {fromMemory(value, element)};
+  }
+  SmallVector<int64_t> steps(width);
+  for (int64_t i = 0; i < width; ++i)
+    steps[i] = i * laneStride;
+  SmallVector<Value> elements;
+  for (int64_t step : steps)
+    elements.push_back(LLVM::LoadOp::create(
+        builder, loc, stored,
+        elementPointer(pointer, stored, arith::AddIOp::create(builder, loc, address, index(step))), alignment));
+  Value value = vector::FromElementsOp::create(builder, loc, VectorType::get({width}, stored), elements);
+  return {fromMemory(value, element)};
+}
+
+void LaneBuilder::store(Value pointer, Value value, Value address, int64_t laneStride) {
+  Type element = getElementTypeOrSelf(value.getType());
+  Type stored = memoryType(element, builder.getContext());
+  value = spread(value);
+  if (element.isInteger(1))
+    value = arith::ExtUIOp::create(builder, loc, laneType(stored), value);
+  unsigned alignment = elementBytes(stored);
+  if (width == 1 || laneStride == 1) {
+    LLVM::StoreOp::create(builder, loc, value, elementPointer(pointer, stored, address), alignment);
+    return;
+  }
+  for (int64_t i = 0; i < width; ++i) {
+    Value place = arith::AddIOp::create(builder, loc, address, index(i * laneStride));
+    LLVM::StoreOp::create(builder, loc, vector::ExtractOp::create(builder, loc, value, i),
+                          elementPointer(pointer, stored, place), alignment);
+  }
+}
+
+Value LaneBuilder::gather(Value pointer, Type element, Value addresses) {
+  Type stored = memoryType(element, builder.getContext());
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < width; ++i) {
+    Value address = vector::ExtractOp::create(builder, loc, addresses, i);
+    elements.push_back(
+        LLVM::LoadOp::create(builder, loc, stored, elementPointer(pointer, stored, address), elementBytes(stored)));
+  }
+  return fromMemory(vector::FromElementsOp::create(builder, loc, VectorType::get({width}, stored), elements), element);
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+static bool isNarrow(Type type) {
+  auto floatType = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+  return floatType && floatType.getWidth() < 32;
+}
+
+static Type withElement(Type type, Type element) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.clone(element);
+  return element;
+}
+
+/// The same op on what the operands are: scalars or vectors.
+Value LaneBuilder::cloneWide(Operation *op, ValueRange operands) {
+  bool isVector = llvm::any_of(operands, [&](Value operand) { return varies(operand); });
+  SmallVector<Value> inputs;
+  for (Value operand : operands)
+    inputs.push_back(isVector ? spread(operand) : operand);
+  Type element = op->getResult(0).getType();
+  bool allFloats = llvm::all_of(inputs, [](Value input) { return isa<FloatType>(getElementTypeOrSelf(input)); });
+  if (isNarrow(element) && !inputs.empty() && allFloats && !isa<arith::TruncFOp>(op))
+    element = builder.getF32Type();
+  OperationState state(loc, op->getName());
+  state.addOperands(inputs);
+  state.addTypes(isVector ? Type(VectorType::get({width}, element)) : element);
+  state.propertiesAttr = op->getPropertiesAsAttribute();
+  state.addAttributes(op->getDiscardableAttrDictionary().getValue());
+  return builder.create(state)->getResult(0);
+}
+
+Value LaneBuilder::clone(Operation *op, ValueRange operands) {
+  bool keepsTypes = isa<arith::ExtFOp, arith::TruncFOp, arith::BitcastOp, arith::SelectOp, arith::ConstantOp>(op);
+  Type resultType = op->getResult(0).getType();
+  bool isNarrowOp =
+      isNarrow(resultType) || llvm::any_of(op->getOperandTypes(), [](Type type) { return isNarrow(type); });
+  if (keepsTypes || !isNarrowOp)
+    return cloneWide(op, operands);
+  SmallVector<Value> wide;
+  for (Value operand : operands)
+    wide.push_back(
+        isNarrow(operand.getType())
+            ? Value(arith::ExtFOp::create(builder, loc, withElement(operand.getType(), builder.getF32Type()), operand))
+            : operand);
+  Value value;
+  if (isNarrow(resultType) && isa<arith::SIToFPOp, arith::UIToFPOp>(op)) {
+    Type type = withElement(wide[0].getType(), builder.getF32Type());
+    value = isa<arith::SIToFPOp>(op) ? Value(arith::SIToFPOp::create(builder, loc, type, wide[0]))
+                                     : Value(arith::UIToFPOp::create(builder, loc, type, wide[0]));
+  } else {
+    value = cloneWide(op, wide);
+  }
+  if (!isNarrow(resultType))
+    return value;
+  return arith::TruncFOp::create(builder, loc, withElement(value.getType(), resultType), value);
+}
+
+Value LaneBuilder::combineLanes(Operation *combiner, Value value) {
+  if (!varies(value))
+    return value;
+  int64_t lanes = cast<VectorType>(value.getType()).getDimSize(0);
+  while (lanes > 1) {
+    lanes /= 2;
+    Value lower = vector::ExtractStridedSliceOp::create(builder, loc, value, ArrayRef<int64_t>{0},
+                                                        ArrayRef<int64_t>{lanes}, ArrayRef<int64_t>{1});
+    Value upper = vector::ExtractStridedSliceOp::create(builder, loc, value, ArrayRef<int64_t>{lanes},
+                                                        ArrayRef<int64_t>{lanes}, ArrayRef<int64_t>{1});
+    LaneBuilder half(builder, loc, lanes);
+    if (lanes == 1) {
+      LaneBuilder one(builder, loc, 1);
+      return one.clone(combiner, {vector::ExtractOp::create(builder, loc, lower, 0),
+                                  vector::ExtractOp::create(builder, loc, upper, 0)});
+    }
+    value = half.clone(combiner, {lower, upper});
+  }
+  return value;
+}
+
+//===----------------------------------------------------------------------===//
+// Bodies
+//===----------------------------------------------------------------------===//
+
+static Lanes emitExtract(LaneBuilder &lanes, tensor::ExtractOp op, ArrayRef<Lanes> indices, Value buffer) {
+  auto type = cast<RankedTensorType>(op.getTensor().getType());
+  OpBuilder &builder = lanes.builder;
+  Sizes strides = rowMajorStrides(type.getShape());
+  auto address = [&](auto pick) {
+    Value sum = lanes.index(0);
+    for (auto [index, stride] : llvm::zip(indices, strides)) {
+      Value factor = lanes.index(stride), picked = pick(index);
+      bool isVector = lanes.varies(picked) || lanes.varies(sum);
+      if (isVector)
+        sum = lanes.spread(sum), picked = lanes.spread(picked), factor = lanes.spread(factor);
+      sum = arith::AddIOp::create(builder, lanes.loc, sum, arith::MulIOp::create(builder, lanes.loc, picked, factor));
+    }
+    return sum;
+  };
+  auto isUniform = [&](const Lanes &index) { return !lanes.varies(index.value); };
+  if (llvm::all_of(indices, isUniform))
+    return lanes.load(buffer, type.getElementType(), address([](const Lanes &index) { return index.value; }), 0);
+  if (llvm::all_of(indices.drop_back(), isUniform) && indices.back().first)
+    return lanes.load(buffer, type.getElementType(),
+                      address([](const Lanes &index) { return index.first ? index.first : index.value; }), 1);
+  return {lanes.gather(buffer, type.getElementType(), address([](const Lanes &index) { return index.value; }))};
+}
+
+/// Counting up survives adding what all lanes share, and conversions of indices.
+static Value firstLane(LaneBuilder &lanes, Operation *op, ArrayRef<Lanes> operands) {
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op) && operands[0].first)
+    return lanes.cloneWide(op, {operands[0].first});
+  if (isa<arith::AddIOp>(op))
+    for (unsigned i : {0, 1})
+      if (operands[i].first && !lanes.varies(operands[1 - i].value))
+        return arith::AddIOp::create(lanes.builder, lanes.loc, operands[i].first, operands[1 - i].value);
+  return {};
+}
+
+SmallVector<Lanes> emitBody(LaneBuilder &lanes, linalg::GenericOp op, const BodyInputs &inputs) {
+  DenseMap<Value, Lanes> values;
+  for (auto [argument, value] : llvm::zip(op.getBody()->getArguments(), inputs.arguments))
+    values[argument] = value;
+  auto get = [&](Value value) -> Lanes {
+    if (auto found = values.find(value); found != values.end())
+      return found->second;
+    // A scalar constant from outside the body.
+    Operation *constant = value.getDefiningOp();
+    return {lanes.builder.clone(*constant)->getResult(0)};
+  };
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    SmallVector<Lanes> operands;
+    SmallVector<Value> plain;
+    if (auto extract = dyn_cast<tensor::ExtractOp>(inner)) {
+      for (Value index : extract.getIndices())
+        operands.push_back(get(index));
+      values[extract.getResult()] = emitExtract(lanes, extract, operands, inputs.buffer(extract.getTensor()));
+      continue;
+    }
+    if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
+      values[index.getResult()] = inputs.index(index.getDim());
+      continue;
+    }
+    for (Value operand : inner.getOperands()) {
+      operands.push_back(get(operand));
+      plain.push_back(operands.back().value);
+    }
+    Lanes result{lanes.clone(&inner, plain)};
+    if (lanes.width != 1)
+      result.first = firstLane(lanes, &inner, operands);
+    values[inner.getResult(0)] = result;
+  }
+  SmallVector<Lanes> yielded;
+  for (Value value : op.getBody()->getTerminator()->getOperands())
+    yielded.push_back(get(value));
+  return yielded;
+}
+
+TypedAttr neutralElement(Operation *combiner, Type type) {
+  Builder builder(type.getContext());
+  auto floating = [&](double value) { return builder.getFloatAttr(type, value); };
+  auto integer = [&](APInt value) { return IntegerAttr::get(type, value); };
+  unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return llvm::TypeSwitch<Operation *, TypedAttr>(combiner)
+      // Adding -0 changes no value; adding 0 would turn -0 into 0.
+      .Case<arith::AddFOp>([&](auto) { return floating(-0.0); })
+      .Case<arith::MulFOp>([&](auto) { return floating(1); })
+      .Case<arith::MaximumFOp>([&](auto) { return floating(-infinity); })
+      .Case<arith::MinimumFOp>([&](auto) { return floating(infinity); })
+      .Case<arith::MulIOp>([&](auto) { return integer(APInt(width, 1)); })
+      .Case<arith::MaxSIOp>([&](auto) { return integer(APInt::getSignedMinValue(width)); })
+      .Case<arith::MinSIOp>([&](auto) { return integer(APInt::getSignedMaxValue(width)); })
+      .Case<arith::MinUIOp, arith::AndIOp>([&](auto) { return integer(APInt::getAllOnes(width)); })
+      .Default([&](auto) { return integer(APInt::getZero(width)); });
+}
+
+} // namespace remat

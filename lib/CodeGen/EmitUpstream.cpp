@@ -1,0 +1,150 @@
+//===- EmitUpstream.cpp - Any kernel by upstream's passes -----------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The buffers become memrefs that the results are materialized in; one-shot bufferization finds out what can be written
+// straight into them. What it has to allocate becomes a part of the kernel's scratch.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace remat {
+
+static MemRefType bufferType(Type tensor) {
+  auto type = cast<RankedTensorType>(tensor);
+  return MemRefType::get(type.getShape(), type.getElementType());
+}
+
+/// The kernel as a function on memrefs: inputs, then results.
+static func::FuncOp makeFunction(ModuleOp module, KernelOp kernel, StringRef name) {
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointToEnd(module.getBody());
+  SmallVector<Type> types;
+  for (Type type : kernel.getInputs().getTypes())
+    types.push_back(bufferType(type));
+  for (Type type : kernel.getResultTypes())
+    types.push_back(bufferType(type));
+  Location loc = kernel.getLoc();
+  auto function = func::FuncOp::create(builder, loc, name, builder.getFunctionType(types, {}));
+  Block *entry = function.addEntryBlock();
+  builder.setInsertionPointToStart(entry);
+  IRMapping mapping;
+  size_t inputs = kernel.getInputs().size();
+  ArrayRef<int64_t> inplace = kernel.getInplace().value_or(ArrayRef<int64_t>());
+  Block &body = kernel.getBody().front();
+  for (size_t i = 0; i < inputs; ++i) {
+    // A result in place is written to the input's buffer, which is also the result's.
+    bool isWritten = llvm::is_contained(inplace, int64_t(i));
+    auto type = cast<RankedTensorType>(body.getArgument(i).getType());
+    mapping.map(body.getArgument(i),
+                bufferization::ToTensorOp::create(builder, loc, type, entry->getArgument(i), /*restrict=*/true,
+                                                  /*writable=*/isWritten));
+  }
+  for (Operation &op : body.without_terminator())
+    builder.clone(op, mapping);
+  for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
+    bool isInplace = i < inplace.size() && inplace[i] >= 0;
+    Value target = entry->getArgument(isInplace ? inplace[i] : inputs + i);
+    bufferization::MaterializeInDestinationOp::create(builder, loc, Type(), mapping.lookup(value), target,
+                                                      /*restrict=*/true, /*writable=*/true);
+  }
+  func::ReturnOp::create(builder, loc);
+  return function;
+}
+
+/// Writes every allocation as a view of one last argument; gives its bytes.
+static FailureOr<int64_t> collectScratch(func::FuncOp function) {
+  SmallVector<memref::AllocOp> allocations;
+  function.walk([&](memref::AllocOp alloc) { allocations.push_back(alloc); });
+  function.walk([](memref::DeallocOp dealloc) { dealloc.erase(); });
+  int64_t bytes = 0;
+  SmallVector<int64_t> offsets;
+  for (memref::AllocOp alloc : allocations) {
+    MemRefType type = alloc.getType();
+    if (!type.hasStaticShape() || !type.getLayout().isIdentity())
+      return alloc.emitError() << "a temporary of type " << type << " has no size that is known";
+    offsets.push_back(bytes);
+    int64_t elementBits = type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
+    bytes += llvm::alignTo(type.getNumElements() * std::max<int64_t>(1, elementBits / 8), 64);
+  }
+  if (bytes == 0)
+    return bytes;
+  Block &entry = function.front();
+  auto scratchType = MemRefType::get({bytes}, IntegerType::get(function.getContext(), 8));
+  if (failed(function.insertArgument(function.getNumArguments(), scratchType, {}, function.getLoc())))
+    return failure();
+  Value scratch = entry.getArguments().back();
+  for (auto [alloc, offset] : llvm::zip(allocations, offsets)) {
+    OpBuilder builder(alloc);
+    Value place = arith::ConstantIndexOp::create(builder, alloc.getLoc(), offset);
+    Value view = memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), scratch, place, ValueRange());
+    alloc.replaceAllUsesWith(view);
+    alloc.erase();
+  }
+  return bytes;
+}
+
+/// Upstream copies strided memrefs by calling a library; a loop does it here.
+static void expandStridedCopies(func::FuncOp function) {
+  function.walk([](memref::CopyOp copy) {
+    if (copy.getSource() == copy.getTarget())
+      return copy.erase();
+    auto source = cast<MemRefType>(copy.getSource().getType()), target = cast<MemRefType>(copy.getTarget().getType());
+    if (source.getLayout().isIdentity() && target.getLayout().isIdentity() && source.hasStaticShape())
+      return;
+    OpBuilder builder(copy);
+    linalg::CopyOp::create(builder, copy.getLoc(), copy.getSource(), copy.getTarget());
+    copy.erase();
+  });
+}
+
+static LogicalResult bufferize(ModuleOp module) {
+  PassManager manager(module.getContext());
+  manager.addPass(bufferization::createEmptyTensorEliminationPass());
+  bufferization::OneShotBufferizePassOptions options;
+  options.bufferizeFunctionBoundaries = false;
+  manager.addPass(bufferization::createOneShotBufferizePass(options));
+  manager.addPass(createCanonicalizerPass());
+  return manager.run(module);
+}
+
+FailureOr<EmittedKernel> emitUpstream(ModuleOp module, KernelOp kernel, StringRef symbol) {
+  EmittedKernel result;
+  result.symbol = symbol.str();
+  OwningOpRef<ModuleOp> own = ModuleOp::create(kernel.getLoc());
+  func::FuncOp function = makeFunction(*own, kernel, (symbol + "_body").str());
+  if (failed(bufferize(*own)))
+    return failure();
+  expandStridedCopies(function);
+  FailureOr<int64_t> scratch = collectScratch(function);
+  if (failed(scratch))
+    return failure();
+  result.scratchBytes = *scratch;
+  // Loops instead of linalg here, so that only the small module is looked at.
+  PassManager manager(module.getContext());
+  manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  manager.addPass(memref::createExpandStridedMetadataPass());
+  if (failed(manager.run(*own)))
+    return failure();
+  function->remove();
+  module.push_back(function);
+  return result;
+}
+
+} // namespace remat

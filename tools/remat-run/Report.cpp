@@ -1,0 +1,112 @@
+//===- Report.cpp - What came of a run -------------------------------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Run.h"
+
+#include <cmath>
+#include <cstdio>
+#include <ostream>
+
+namespace remat {
+
+template <typename... Arguments>
+static std::string format(const char *form, Arguments... arguments) {
+  char text[256];
+  std::snprintf(text, sizeof(text), form, arguments...);
+  return text;
+}
+
+static std::string spellBytes(int64_t bytes) {
+  if (std::llabs(bytes) < 10240)
+    return format("%lld bytes", static_cast<long long>(bytes));
+  if (std::llabs(bytes) < int64_t(10) << 20)
+    return format("%.1f KiB", double(bytes) / 1024);
+  return format("%.1f MiB", double(bytes) / (1 << 20));
+}
+
+void writeRunSummary(std::ostream &out, const RunResult &result) {
+  if (!result.stepMs.empty())
+    out << format("step time     %.3f ms (median %.3f, %zu %s, %d %s)\n", result.minMs(), result.medianMs(),
+                  result.stepMs.size(), result.stepMs.size() == 1 ? "run" : "runs", result.threads,
+                  result.threads == 1 ? "thread" : "threads");
+  out << format("compile time  %.0f ms\n", result.compileMs);
+  out << "planned peak  " << spellBytes(result.plannedPeakBytes) << "\n";
+  if (result.measured)
+    out << "measured peak " << spellBytes(result.measured->peakBytes)
+        << (result.measured->peakBytes == result.plannedPeakBytes ? ", as planned" : "") << "\n";
+  int64_t peak = result.measured ? result.measured->peakBytes : result.plannedPeakBytes;
+  out << "arena         " << spellBytes(result.arenaBytes);
+  if (peak > 0)
+    out << format(", %.4f of the %s peak", double(result.arenaBytes) / double(peak),
+                  result.measured ? "measured" : "planned");
+  out << "; the process grew by " << spellBytes(result.rssGrowthBytes) << "\n";
+  out << "arguments     " << spellBytes(result.residentBytes) << "\n";
+  if (const OutputError *worst = result.worst())
+    out << format("largest error %.3g of '%.30s' (allowed: %.3g)\n", worst->error, worst->name.c_str(),
+                  worst->tolerance);
+  if (result.verified)
+    out << "verified      every result equals the original's, bit for bit\n";
+  if (result.profile) {
+    out << "\n";
+    runtime::writeProfileTable(out, *result.profile);
+  }
+}
+
+/// JSON has no infinity.
+static std::string spellReal(std::optional<double> value) {
+  return value && std::isfinite(*value) ? format("%.9g", *value) : "null";
+}
+
+std::string addRunMembers(std::string reportJson, const RunResult &result) {
+  auto integer = [](std::optional<int64_t> value) { return value ? std::to_string(*value) : "null"; };
+  std::string members;
+  members += ",\n  \"measured_peak_bytes\": " +
+             integer(result.measured ? std::optional(result.measured->peakBytes) : std::nullopt);
+  members += ",\n  \"planned_peak_bytes\": " + integer(result.plannedPeakBytes);
+  members += ",\n  \"rss_growth_bytes\": " + integer(result.rssGrowthBytes);
+  members += ",\n  \"threads\": " + std::to_string(result.threads);
+  bool timed = !result.stepMs.empty();
+  members += ",\n  \"step_ms\": " +
+             (timed ? "{\"min\": " + spellReal(result.minMs()) + ", \"median\": " + spellReal(result.medianMs()) + "}"
+                    : std::string("null"));
+  members += ",\n  \"compile_ms\": " + spellReal(result.compileMs);
+  members += ",\n  \"max_error\": " + spellReal(result.maxError());
+  members += std::string(",\n  \"verified\": ") + (result.verified ? "true" : "false");
+  size_t end = reportJson.rfind('}');
+  size_t last = reportJson.find_last_not_of(" \n", end - 1);
+  return reportJson.substr(0, last + 1) + members + "\n}\n";
+}
+
+Expected<std::vector<OutputFile>> writeRunFiles(const RunOptions &options, const RunResult &result) {
+  std::vector<OutputFile> files;
+  auto add = [&](const std::string &path, auto write) -> std::optional<Error> {
+    if (path.empty())
+      return std::nullopt;
+    Expected<OutputFile> file = OutputFile::open(path);
+    if (!file)
+      return file.error();
+    write(file->stream());
+    files.push_back(std::move(*file));
+    return std::nullopt;
+  };
+  const std::vector<runtime::Program::Value> &results = result.context->executable().program().results;
+  auto writeOutputs = [&](std::ostream &out) {
+    std::vector<runtime::NpzEntry> entries;
+    for (size_t i = 0; i < results.size(); ++i)
+      entries.push_back(
+          {runtime::npzKey(i, results[i].name), results[i].type, results[i].isUnsigned, result.context->result(i)});
+    runtime::writeNpz(out, entries);
+  };
+  if (auto error = add(options.outputs, writeOutputs))
+    return std::move(*error);
+  if (result.profile)
+    if (auto error = add(options.profileFile, [&](std::ostream &out) { writeChromeTrace(out, *result.profile); }))
+      return std::move(*error);
+  return files;
+}
+
+} // namespace remat
