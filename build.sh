@@ -6,7 +6,8 @@ cd "$(dirname "$0")"
 preset=${1:-release}
 
 packages=(cmake ninja-build ccache clang-22 lld-22 libmlir-22-dev mlir-22-tools llvm-22-dev nlohmann-json3-dev
-          libgtest-dev libbenchmark-dev zlib1g-dev python3 python3-venv)
+          libgtest-dev libbenchmark-dev zlib1g-dev libre2-dev
+          python3 python3-venv)
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")

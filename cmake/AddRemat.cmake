@@ -35,5 +35,6 @@ function(remat_install_package)
     INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Remat)
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/RematConfigVersion.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/RematConfig.cmake ${PROJECT_BINARY_DIR}/RematConfigVersion.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/FindRE2.cmake
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Remat)
 endfunction()

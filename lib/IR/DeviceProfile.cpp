@@ -89,9 +89,12 @@ Expected<DeviceProfile> findDevice(llvm::StringRef nameOrPath) {
   auto file = llvm::MemoryBuffer::getFile(nameOrPath);
   if (file) {
     Expected<DeviceProfile> profile = parseDevice((*file)->getBuffer());
-    if (!profile)
-      return makeError("device file '" + nameOrPath.str() + "': " + profile.error().message, profile.error().place,
-                       profile.error().note);
+    if (!profile) {
+      // A field, or a line and a column.
+      std::string &place = profile.error().place;
+      bool isPosition = !place.empty() && llvm::isDigit(place.front());
+      place = nameOrPath.str() + (place.empty() ? "" : isPosition ? ":" : ": ") + place;
+    }
     return profile;
   }
   auto nearest = nearestName({nameOrPath.data(), nameOrPath.size()}, {deviceNames().data(), deviceNames().size()});
@@ -128,7 +131,10 @@ public:
     for (const std::string &key : keys)
       if (!llvm::is_contained(known, std::string_view(key))) {
         auto nearest = nearestName(key, {known.data(), known.size()});
-        fail("unknown field '" + key + "'", path + key, nearest ? "did you mean '" + std::string(*nearest) + "'?" : "");
+        fail("unknown field", path + key,
+             nearest ? "did you mean '" + std::string(*nearest) + "'?"
+                     : "the fields are " +
+                           llvm::join(llvm::map_range(known, [](auto name) { return std::string(name); }), ", "));
       }
   }
 
@@ -138,12 +144,14 @@ public:
     const llvm::json::Value *value = object.get(key);
     if (!value) {
       if (!byDefault)
-        fail("missing field '" + key.str() + "'", path + key.str());
+        fail("missing field", path + key.str(),
+             "docs/Formats.md, \"Device profile\", lists the fields and their units");
       return byDefault.value_or(0);
     }
     std::optional<double> found = value->getAsNumber();
     if (!found || !std::isfinite(*found) || *found < 0 || (*found == 0 && !zeroAllowed))
-      fail(zeroAllowed ? "expected a number that is not negative" : "expected a positive number", path + key.str());
+      fail(zeroAllowed ? "expected a number that is not negative" : "expected a positive number", path + key.str(),
+           "rates are per second, launch_ns is in nanoseconds");
     return found.value_or(0);
   }
 
@@ -152,7 +160,8 @@ public:
     const llvm::json::Value *value = object.get(key);
     const llvm::json::Object *types = value ? value->getAsObject() : nullptr;
     if (!types) {
-      fail(value ? "expected an object of numbers by type" : "missing field '" + key.str() + "'", key.str());
+      fail(value ? "expected an object of numbers by type" : "missing field", key.str(),
+           "say FLOP/s by element type, such as {\"f32\": 1e13}");
       return rates;
     }
     std::string path = key.str() + ".";
@@ -177,18 +186,18 @@ Expected<DeviceProfile> parseDevice(llvm::StringRef json) {
     std::string text = llvm::toString(value.takeError());
     auto [place, message] = llvm::StringRef(text).split("]: ");
     place.consume_front("[");
-    return makeError("not JSON: " + message.str(), place.split(',').first.str());
+    return makeError("not JSON: " + message.str(), place.split(',').first.str(), "a device profile is a JSON object");
   }
   const llvm::json::Object *object = value->getAsObject();
   if (!object)
-    return makeError("expected an object");
+    return makeError("expected an object", {}, "docs/Formats.md, \"Device profile\", lists the fields");
   ProfileReader reader;
   reader.checkKeys(*object, "",
                    {"name", "matrix_flops", "vector_flops", "bytes_per_second", "link_bytes_per_second", "launch_ns"});
   DeviceProfile profile;
   std::optional<llvm::StringRef> name = object->getString("name");
   if (!name || name->empty())
-    reader.fail("expected a string that is not empty", "name");
+    reader.fail("expected a string that is not empty", "name", "the name stands in reports");
   profile.name = name.value_or("").str();
   profile.matrix = reader.throughput(*object, "matrix_flops");
   profile.vector = reader.throughput(*object, "vector_flops");

@@ -54,9 +54,10 @@ struct PrintOpModel : PassWrapper<PrintOpModel, OperationPass<>> {
     if (!device.empty()) {
       Expected<DeviceProfile> found = findDevice(device);
       if (!found) {
-        InFlightDiagnostic error = emitError(getOperation()->getLoc(), found.error().message);
+        InFlightDiagnostic error = emitError(getOperation()->getLoc());
         if (!found.error().place.empty())
-          error << " at " << found.error().place;
+          error << found.error().place << ": ";
+        error << found.error().message;
         if (!found.error().note.empty())
           error.attachNote() << found.error().note;
         return signalPassFailure();

@@ -17,10 +17,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 using namespace remat;
 
 std::optional<Error> Knobs::read(std::string_view text) {
+  std::set<std::string_view> given;
   while (!text.empty()) {
     std::string_view pair = text.substr(0, text.find(','));
     text.remove_prefix(std::min(pair.size() + 1, text.size()));
@@ -30,6 +32,8 @@ std::optional<Error> Knobs::read(std::string_view text) {
     auto knob = std::ranges::find(knobs, key, &Knob::name);
     if (knob == knobs.end())
       return Error{formatText("unknown key '{}'", key), "", nearestNote(key)};
+    if (!given.insert(key).second)
+      return Error{formatText("the key '{}' is given twice", key)};
     std::string_view digits = pair.substr(key.size() + 1);
     double value = 0;
     auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -58,7 +62,9 @@ const Knob &Knobs::find(std::string_view name) const { return *std::ranges::find
 
 ValueId StepBuilder::argument(std::string name, int64_t bytes) {
   sizes.push_back(bytes);
-  return *builder.addArgument(name, bytes);
+  if (auto added = builder.addArgument(name, bytes); !added && !error)
+    error = std::move(added.error());
+  return ValueId(sizes.size() - 1);
 }
 
 OpId StepBuilder::op(const OpInfo &info, std::span<const ValueId> operands, std::span<const NewValue> results) {
@@ -75,7 +81,10 @@ OpId StepBuilder::op(const OpInfo &info, std::span<const ValueId> operands, std:
   bool isFree = info.opClass == OpClass::View || info.opClass == OpClass::Constant;
   timed.costNs = isFree ? 0 : std::max(double(info.flops) / flopsPerNs, double(moved) / bytesPerNs);
   firstResult = ValueId(sizes.size() - results.size());
-  return *builder.addOp(timed, operands, infos);
+  auto added = builder.addOp(timed, operands, infos);
+  if (!added && !error)
+    error = std::move(added.error());
+  return added ? *added : OpId();
 }
 
 //===----------------------------------------------------------------------===//

@@ -42,7 +42,7 @@ public:
       : n(size_t(knobs.integer("n"))), width(size_t(knobs.integer("width"))), edgeDensity(knobs.real("ed")),
         skip(knobs.real("skip")), random(uint64_t(knobs.integer("seed"))), step(graphName) {}
 
-  Graph generate() {
+  Expected<Graph> generate() {
     chooseForward();
     makeForward();
     makeBackward();

@@ -57,7 +57,7 @@ public:
     return std::nullopt;
   }
 
-  Graph generate() {
+  Expected<Graph> generate() {
     makeArguments();
     ValueId x = forward();
     lossAndBackward(x);

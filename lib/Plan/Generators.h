@@ -22,7 +22,7 @@ struct Knob {
 struct Knobs {
   std::vector<Knob> knobs;
 
-  /// Reads `key=value,…`. Error: an unknown key, a value that is no number or out of range.
+  /// Reads `key=value,…`. Error: an unknown key, a key twice, a value that is no number or out of range.
   std::optional<Error> read(std::string_view text);
   int64_t integer(std::string_view name) const { return int64_t(find(name).value); }
   double real(std::string_view name) const { return find(name).value; }
@@ -70,7 +70,10 @@ public:
   ValueId result(size_t i) const { return ValueId(firstResult.index() + i); }
   int64_t bytes(ValueId value) const { return sizes[value.index()]; }
 
-  Graph finish(std::span<const ValueId> results) {
+  /// Error: numbers that add up to too much.
+  Expected<Graph> finish(std::span<const ValueId> results) {
+    if (error)
+      return std::move(*error);
     for (ValueId value : results)
       builder.addResult(value);
     return builder.finish();
@@ -80,6 +83,7 @@ private:
   static constexpr double flopsPerNs = 19500, bytesPerNs = 1500;
 
   GraphBuilder builder;
+  std::optional<Error> error; ///< The first.
   std::vector<int64_t> sizes;
   ValueId firstResult;
 };

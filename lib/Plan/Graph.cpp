@@ -80,11 +80,33 @@ std::string_view GraphBuilder::intern(std::string_view text) {
 
 static std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
 
+static std::string placeOfResult(size_t i) { return "results[" + std::to_string(i) + "]."; }
+
+static constexpr uint64_t largestSum = uint64_t(1) << 60;
+
+static Error tooMany(std::string_view what, std::string place) {
+  return makeError("the " + std::string(what) + " of this graph add up to more than 2^60", std::move(place),
+                   "check the shapes, and the bounds of dynamic dimensions");
+}
+
+/// Puts in a value whose name is taken already; the caller has checked it.
+void GraphBuilder::addValue(const ValueInfo &value, OpId producer) {
+  ValueId id(graph.values.size());
+  graph.values.push_back(value);
+  graph.producers.push_back(producer);
+  ValueId base = value.viewOf ? graph.bases[value.viewOf.index()] : id;
+  graph.bases.push_back(base);
+  overwriter.push_back(OpId());
+  overwriterAtBirth.push_back(overwriter[base.index()]);
+}
+
 Expected<ValueId> GraphBuilder::addArgument(std::string_view name, int64_t bytes, bool donated) {
   if (!graph.ops.empty())
     return makeError("argument " + quoted(name) + " comes after the first op");
   if (bytes < 0)
     return makeError("argument " + quoted(name) + " has negative bytes", "bytes");
+  if ((totalBytes += uint64_t(bytes)) > largestSum)
+    return tooMany("bytes", "bytes");
   ValueId id(graph.values.size());
   std::string_view kept = keep(name);
   if (!graph.valueByName.emplace(kept, id).second)
@@ -93,9 +115,7 @@ Expected<ValueId> GraphBuilder::addArgument(std::string_view name, int64_t bytes
   argument.name = kept;
   argument.bytes = bytes;
   argument.donated = donated;
-  graph.values.push_back(argument);
-  graph.producers.push_back(OpId());
-  graph.bases.push_back(id);
+  addValue(argument, OpId());
   graph.resultStart[0] = ++graph.argumentCount;
   return id;
 }
@@ -117,21 +137,75 @@ static std::optional<Error> checkSharing(const Graph &graph, const ValueInfo &re
   if (graph.isArgument(base) && !graph.value(base).donated)
     return Error{"argument " + quoted(graph.value(base).name) + " is overwritten but not donated", "inplace_of",
                  "mark the argument with \"donated\": true"};
+  if (result.viewOf && graph.base(result.viewOf) != base)
+    return Error{"the result views " + quoted(graph.value(result.viewOf).name) + " but overwrites " +
+                     quoted(graph.value(result.inplaceOf).name),
+                 "view_of", "a view that overwrites must do so to what it views"};
+  if (result.bytes > graph.value(base).bytes)
+    return Error{"the result has " + std::to_string(result.bytes) + " bytes, but takes the place of " +
+                     quoted(graph.value(base).name) + " with " + std::to_string(graph.value(base).bytes),
+                 "bytes", "leave \"inplace_of\" out: the result needs storage of its own"};
   return std::nullopt;
 }
 
-Expected<OpId> GraphBuilder::addOp(const OpInfo &info, std::span<const ValueId> operands,
-                                   std::span<const ValueInfo> results) {
-  OpId id(graph.ops.size());
+std::optional<Error> GraphBuilder::checkNumbers(const OpInfo &info, std::span<const ValueInfo> results) {
   if (!std::isfinite(info.costNs) || info.costNs < 0)
     return makeError("the cost must be a number of nanoseconds, at least 0", "cost_ns");
   if (info.flops < 0)
     return makeError("negative number of FLOPs", "flops");
   if (info.workspaceBytes < 0)
     return makeError("negative bytes", "workspace_bytes");
-  for (size_t i = 0; i < operands.size(); ++i)
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].bytes < 0)
+      return makeError("negative bytes", placeOfResult(i) + "bytes");
+    if ((totalBytes += uint64_t(results[i].bytes)) > largestSum)
+      return tooMany("bytes", placeOfResult(i) + "bytes");
+  }
+  if ((totalBytes += uint64_t(info.workspaceBytes)) > largestSum)
+    return tooMany("bytes", "workspace_bytes");
+  if ((totalFlops += uint64_t(info.flops)) > largestSum)
+    return tooMany("flops", "flops");
+  constexpr double executions = 1024;
+  if (!std::isfinite((totalCostNs += info.costNs) * executions))
+    return makeError("the costs of this graph add up to infinity", "cost_ns");
+  return std::nullopt;
+}
+
+std::optional<Error> GraphBuilder::overwrite(std::span<const ValueInfo> results, std::span<const ValueId> operands) {
+  OpId op(graph.ops.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (auto error = checkSharing(graph, results[i], operands))
+      return makeError(error->message, placeOfResult(i) + error->place, error->note);
+    if (!results[i].inplaceOf)
+      continue;
+    ValueId base = graph.base(results[i].inplaceOf);
+    if (overwriter[base.index()] == op)
+      return makeError("two results of the op take the place of " + quoted(graph.value(base).name),
+                       placeOfResult(i) + "inplace_of");
+    overwriter[base.index()] = op;
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> GraphBuilder::checkOverwritten(ValueId value) const {
+  OpId last = overwriter[graph.base(value).index()];
+  if (last == overwriterAtBirth[value.index()])
+    return std::nullopt;
+  return Error{quoted(graph.value(value).name) + " is read after op " + quoted(graph.op(last).name) + " overwrote it"};
+}
+
+Expected<OpId> GraphBuilder::addOp(const OpInfo &info, std::span<const ValueId> operands,
+                                   std::span<const ValueInfo> results) {
+  OpId id(graph.ops.size());
+  if (auto error = checkNumbers(info, results))
+    return std::move(*error);
+  auto placeOfOperand = [](size_t i) { return "operands[" + std::to_string(i) + "]"; };
+  for (size_t i = 0; i < operands.size(); ++i) {
     if (!operands[i] || operands[i].index() >= graph.values.size())
-      return makeError("nothing makes this operand", "operands[" + std::to_string(i) + "]");
+      return makeError("nothing makes this operand", placeOfOperand(i));
+    if (auto error = checkOverwritten(operands[i]))
+      return makeError(error->message, placeOfOperand(i));
+  }
   OpInfo kept = info;
   kept.name = keep(info.name);
   kept.kind = intern(info.kind);
@@ -140,20 +214,15 @@ Expected<OpId> GraphBuilder::addOp(const OpInfo &info, std::span<const ValueId> 
   kept.location = keep(info.location);
   if (!graph.opByName.emplace(kept.name, id).second)
     return makeError("the name " + quoted(info.name) + " is taken", "name");
+  if (auto error = overwrite(results, operands))
+    return std::move(*error);
   for (size_t i = 0; i < results.size(); ++i) {
-    std::string place = "results[" + std::to_string(i) + "].";
-    if (results[i].bytes < 0)
-      return makeError("negative bytes", place + "bytes");
-    if (auto error = checkSharing(graph, results[i], operands))
-      return makeError(error->message, place + error->place, error->note);
     ValueId value(graph.values.size());
     ValueInfo result = results[i];
     result.name = result.name == kept.name ? kept.name : keep(result.name);
     if (!graph.valueByName.emplace(result.name, value).second)
-      return makeError("the name " + quoted(result.name) + " is taken", place + "name");
-    graph.values.push_back(result);
-    graph.producers.push_back(id);
-    graph.bases.push_back(result.viewOf ? graph.bases[result.viewOf.index()] : value);
+      return makeError("the name " + quoted(result.name) + " is taken", placeOfResult(i) + "name");
+    addValue(result, id);
   }
   graph.ops.push_back(kept);
   graph.operandList.insert(graph.operandList.end(), operands.begin(), operands.end());
@@ -162,7 +231,10 @@ Expected<OpId> GraphBuilder::addOp(const OpInfo &info, std::span<const ValueId> 
   return id;
 }
 
-void GraphBuilder::addResult(ValueId value) { graph.resultList.push_back(value); }
+std::optional<Error> GraphBuilder::addResult(ValueId value) {
+  graph.resultList.push_back(value);
+  return checkOverwritten(value);
+}
 
 void GraphBuilder::addRegion(std::string_view name, std::string_view policy) {
   graph.regionList.push_back({intern(name), intern(policy)});

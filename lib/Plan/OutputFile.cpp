@@ -90,8 +90,10 @@ void removeTemporaryFiles(int signal) {
     if (const char *path = slot.load())
       ::unlink(path);
   if (signal == SIGPIPE) {
+    // A reader that has seen enough is no news. The signal is blocked here and ends the process on return.
     std::signal(signal, SIG_DFL);
     ::raise(signal);
+    return;
   }
   // An interrupted run is a failed one: exit code 1, as for every error. Only what is safe in a handler is called.
   auto print = [](const char *text) { (void)!::write(STDERR_FILENO, text, ::strlen(text)); };
@@ -214,10 +216,70 @@ std::optional<Error> OutputFile::commitAll(std::span<OutputFile> files) {
   return std::nullopt;
 }
 
+namespace {
+
+/// The file that a path leads to, whether it exists or not.
+struct Place {
+  std::string name; ///< The path without links and detours; `-` for standard output.
+  dev_t device = 0;
+  ino_t file = 0; ///< 0: no file to run together in, such as a new one or /dev/null.
+
+  bool operator==(const Place &other) const {
+    return name == other.name || (file && file == other.file && device == other.device);
+  }
+};
+
+} // namespace
+
+static std::string realPath(const std::string &path) {
+  char *real = ::realpath(path.c_str(), nullptr);
+  std::string text = real ? real : "";
+  std::free(real);
+  return text;
+}
+
+static Place placeOf(const std::string &path) {
+  Place place{path};
+  struct stat status;
+  bool exists = path == "-" ? ::fstat(STDOUT_FILENO, &status) == 0 : ::stat(path.c_str(), &status) == 0;
+  if (exists && (S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode))) {
+    place.device = status.st_dev;
+    place.file = status.st_ino;
+  }
+  if (path == "-" || exists)
+    return place;
+  size_t slash = path.rfind('/');
+  std::string folder = slash == path.npos ? "." : path.substr(0, slash + 1);
+  if (std::string real = realPath(folder); !real.empty())
+    place.name = real + "/" + path.substr(slash + 1);
+  return place;
+}
+
+static bool isDevice(const std::string &path) {
+  struct stat status;
+  return ::stat(path.c_str(), &status) == 0 && S_ISCHR(status.st_mode);
+}
+
+std::optional<Error> OutputFile::checkDistinct(std::span<const std::string> paths) {
+  for (size_t i = 0; i < paths.size(); ++i)
+    for (size_t j = 0; j < i; ++j) {
+      if (!(placeOf(paths[i]) == placeOf(paths[j])) || (paths[i] != "-" && isDevice(paths[i])))
+        continue;
+      if (paths[i] == paths[j])
+        return Error{"'" + paths[i] + "' is named for two outputs", {}, "give every output a place of its own"};
+      return Error{"'" + paths[j] + "' and '" + paths[i] + "' are the same file, named for two outputs",
+                   {},
+                   "give every output a place of its own"};
+    }
+  return std::nullopt;
+}
+
 void OutputFile::removeOnSignals() {
   struct sigaction action = {};
   action.sa_handler = removeTemporaryFiles;
   ::sigemptyset(&action.sa_mask);
+  // A file that grows over the limit (ulimit -f) is an error of `write` like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
     struct sigaction old;
     // What the parent made us ignore (nohup) stays ignored.

@@ -11,6 +11,9 @@
 #include "remat/Plan/GraphJson.h"
 #include "remat/Plan/Simulator.h"
 
+#include <algorithm>
+#include <cmath>
+
 using namespace remat;
 
 namespace {
@@ -55,7 +58,7 @@ public:
     if (value.kind != JsonValue::Kind::Object)
       return wrongType("an object", value, place);
     const JsonValue *name = value.find("op");
-    if (!name)
+    if (!name || isMove(value))
       return notAnExecution(value, place);
     JsonPlace namePlace{&place, "op"};
     if (name->kind != JsonValue::Kind::String)
@@ -76,8 +79,16 @@ private:
     return std::nullopt;
   }
 
+  static constexpr std::string_view moves[] = {"to_host", "to_device"};
+
+  static bool isMove(const JsonValue &step) {
+    return std::ranges::any_of(moves, [&](std::string_view move) { return step.find(move); });
+  }
+
   static Error notAnExecution(const JsonValue &step, const JsonPlace &place) {
-    for (std::string_view move : {"to_host", "to_device"})
+    if (step.find("op"))
+      return {"a step is an execution or a move, not both", place.str(), "make two steps of it"};
+    for (std::string_view move : moves)
       if (step.find(move))
         return {formatText("'{}' is not supported yet by this version", move), place.str(),
                 "plan without offloading to the host"};
@@ -107,10 +118,16 @@ Expected<Plan> remat::readLegalPlan(std::string_view json, const Graph &graph) {
     return plan;
   if (std::optional<Error> error = verify(graph, *plan))
     return std::move(*error);
-  int64_t peakBytes = simulate(graph, *plan).peakBytes;
+  Simulation simulation = simulate(graph, *plan);
+  int64_t peakBytes = simulation.peakBytes;
   if (claims.peakBytes && *claims.peakBytes != peakBytes)
     return makeError(formatText("the plan claims a peak of {} bytes, it is {}", *claims.peakBytes, peakBytes),
                      "peak_bytes");
+  // Sums in another order round differently.
+  constexpr double tolerance = 1e-9;
+  if (claims.costNs && !(std::abs(*claims.costNs - simulation.costNs) <= tolerance * simulation.costNs))
+    return makeError(formatText("the plan claims a cost of {} ns, it is {}", *claims.costNs, simulation.costNs),
+                     "cost_ns");
   return plan;
 }
 

@@ -8,6 +8,8 @@
 #include "Text.h"
 #include "remat/Plan/Planners.h"
 
+#include <algorithm>
+
 namespace remat {
 
 /// sqrt-n takes its own segments, and says what is saved alone.
@@ -28,6 +30,9 @@ static bool namesSqrtN(std::string_view policy) {
 }
 
 std::optional<Error> check(const PlanOptions &options) {
+  for (auto [flag, names] : {std::pair("keep", &options.keep), std::pair("recompute", &options.recompute)})
+    if (std::ranges::any_of(*names, &std::string::empty))
+      return Error{formatText("--{}: a name is empty", flag), {}, "write names separated by commas"};
   if (namesSqrtN(options.policy))
     return checkSqrtN(options);
   Expected<Policy> policy = Policy::parse(options.policy);

@@ -12,13 +12,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "remat/Plan/Policy.h"
+#include "Pattern.h"
 #include "Text.h"
 
 #include <algorithm>
 #include <array>
 #include <map>
 #include <mutex>
-#include <regex>
 #include <set>
 
 namespace remat {
@@ -123,27 +123,20 @@ namespace {
 /// A regular expression for op kinds, remembering its answers: a graph has many ops but few kinds.
 class KindPattern {
 public:
-  explicit KindPattern(std::regex regex) : regex(std::move(regex)) {}
+  explicit KindPattern(Pattern pattern) : pattern(std::move(pattern)) {}
 
   /// The whole kind matches, with or without the dialect before its first dot.
   bool matches(std::string_view kind) const {
     std::lock_guard lock(mutex);
     auto known = answers.find(kind);
     if (known == answers.end())
-      known = answers.emplace(kind, matchesWhole(kind) || matchesWhole(kind.substr(kind.find('.') + 1))).first;
+      known = answers.emplace(kind, pattern.matchesWhole(kind) || pattern.matchesWhole(kind.substr(kind.find('.') + 1)))
+                  .first;
     return known->second;
   }
 
 private:
-  bool matchesWhole(std::string_view kind) const {
-    try {
-      return std::regex_match(kind.begin(), kind.end(), regex);
-    } catch (const std::regex_error &) {
-      return false; // Too complex for this text.
-    }
-  }
-
-  std::regex regex;
+  Pattern pattern;
   mutable std::mutex mutex;
   mutable std::map<std::string, bool, std::less<>> answers;
 };
@@ -204,13 +197,10 @@ static Expected<PolicyParts> sizePolicy(const PolicyText &text) {
 }
 
 static Expected<PolicyParts> opsPolicy(const PolicyText &text) {
-  std::shared_ptr<const KindPattern> pattern;
-  try {
-    pattern = std::make_shared<const KindPattern>(std::regex(text.argument->begin(), text.argument->end()));
-  } catch (const std::regex_error &error) {
-    return makeError(formatText("policy '{}': bad regular expression: {}", text.whole, error.what()), {},
-                     "write an ECMAScript regular expression");
-  }
+  Expected<Pattern> regex = Pattern::parse(*text.argument, formatText("policy '{}'", text.whole));
+  if (!regex)
+    return regex.error();
+  auto pattern = std::make_shared<const KindPattern>(std::move(*regex));
   PolicyParts parts;
   parts.saves = ifProducer([pattern](const OpInfo &op) { return pattern->matches(op.kind); });
   parts.check = [pattern, whole = std::string(text.whole)](const Graph &graph) -> std::optional<Error> {

@@ -7,17 +7,18 @@
 //
 // A location holds name stacks such as `jit(f)/transpose(jvp(h00))/attn/dot_general`: scopes from the outside in, then
 // the op. Transformations wrap scopes and are looked through. An inlined op can carry several stacks (its own and its
-// call sites'), separated by blanks or quotes.
+// call sites'), separated by blanks or quotes. A source line `FILE:LINE:COLUMN` may follow the first blank, or be all
+// there is; its folders are no scopes.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Pattern.h"
 #include "Text.h"
 #include "remat/Plan/Segments.h"
 
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <regex>
 #include <set>
 
 namespace remat {
@@ -40,8 +41,26 @@ static std::string stripWrappers(std::string_view stack) {
   return plain;
 }
 
+/// Takes `:N` off the end.
+static bool dropNumber(std::string_view &text) {
+  size_t digits = text.find_last_not_of("0123456789");
+  if (digits == std::string_view::npos || text[digits] != ':' || digits + 1 == text.size())
+    return false;
+  text = text.substr(0, digits);
+  return true;
+}
+
+/// The location without its source line.
+static std::string_view dropSourceLine(std::string_view location) {
+  std::string_view file = location;
+  if (!dropNumber(file) || !dropNumber(file))
+    return location;
+  return location.substr(0, location.find(' ') == std::string_view::npos ? 0 : location.find(' '));
+}
+
 /// The name stacks in a location, wrappers stripped.
 static std::vector<std::string> nameStacks(std::string_view location) {
+  location = dropSourceLine(location);
   constexpr std::string_view separators = " \t\n\"";
   std::vector<std::string> stacks;
   while (true) {
@@ -59,7 +78,7 @@ namespace {
 
 class ScopeFinder {
 public:
-  explicit ScopeFinder(std::regex regex) : regex(std::move(regex)) {}
+  explicit ScopeFinder(Pattern pattern) : pattern(std::move(pattern)) {}
 
   /// The path up to and with the outermost scope that matches; empty if none does.
   std::string maximalScope(std::string_view location) {
@@ -95,22 +114,14 @@ private:
         if (component.empty())
           continue;
         seen.insert(component);
-        if (found.empty() && matches(component))
+        if (found.empty() && pattern.matchesWhole(component))
           found = stack.substr(0, end);
       }
     }
     return found;
   }
 
-  bool matches(const std::string &component) {
-    try {
-      return std::regex_match(component, regex);
-    } catch (const std::regex_error &) {
-      return false; // Too complex for this text.
-    }
-  }
-
-  std::regex regex;
+  Pattern pattern;
   std::map<std::string_view, std::string> scopeOf;
   std::set<std::string> seen;
 };
@@ -137,26 +148,23 @@ static void adoptOpsWithoutLocation(const Graph &graph, Segments &segments) {
 }
 
 Expected<Segments> scopeSegments(const Graph &graph, std::string_view regex) {
-  std::optional<ScopeFinder> finder;
-  try {
-    finder.emplace(std::regex(regex.begin(), regex.end()));
-  } catch (const std::regex_error &error) {
-    return makeError(formatText("segments 'scope:{}': bad regular expression: {}", regex, error.what()), {},
-                     "write an ECMAScript regular expression");
-  }
+  Expected<Pattern> pattern = Pattern::parse(regex, formatText("segments 'scope:{}'", regex));
+  if (!pattern)
+    return pattern.error();
+  ScopeFinder finder(std::move(*pattern));
   Segments segments{std::vector<uint32_t>(graph.numOps(), Segments::outside), 0};
   std::map<std::string, uint32_t> numberOf;
   for (size_t i = 0; i < graph.numOps(); ++i) {
     const OpInfo &op = graph.op(OpId(i));
     if (op.phase != Phase::Forward)
       continue;
-    if (std::string scope = finder->maximalScope(op.location); !scope.empty())
+    if (std::string scope = finder.maximalScope(op.location); !scope.empty())
       segments.ofOp[i] = numberOf.emplace(std::move(scope), numberOf.size()).first->second;
   }
   segments.count = numberOf.size();
   if (segments.count == 0)
     return makeError(formatText("segments 'scope:{}': no scope of a forward op matches", regex), {},
-                     finder->seenScopes());
+                     finder.seenScopes());
   adoptOpsWithoutLocation(graph, segments);
   return segments;
 }

@@ -48,9 +48,9 @@ struct SameExpression : DenseMapInfo<Operation *> {
 
 class Rewriter {
 public:
-  Rewriter(func::FuncOp function, const ExtractedGraph &extracted, const Plan &plan)
-      : function(function), extracted(extracted), graph(extracted.graph), plan(plan), builder(function.getContext()),
-        stableHlo(isStableHlo(function)) {}
+  Rewriter(func::FuncOp function, const ExtractedGraph &extracted, const Plan &plan, ValueId backwardArgument)
+      : function(function), extracted(extracted), graph(extracted.graph), plan(plan),
+        backwardArgument(backwardArgument), builder(function.getContext()), stableHlo(isStableHlo(function)) {}
 
   int64_t run();
 
@@ -71,6 +71,7 @@ private:
   const ExtractedGraph &extracted;
   const Graph &graph;
   const Plan &plan;
+  ValueId backwardArgument;
   OpBuilder builder;
   bool stableHlo;
   int64_t nextId = 0;
@@ -261,7 +262,7 @@ int64_t Rewriter::run() {
   recordReads();
   nextId = firstFreeId();
   current.assign(extracted.values.begin(), extracted.values.end());
-  std::vector<Group> groups = findGroups(graph, plan);
+  std::vector<Group> groups = findGroups(graph, plan, backwardArgument);
   std::vector<bool> executed(graph.numOps());
   Operation *terminator = function.front().getTerminator();
   builder.setInsertionPoint(terminator);
@@ -302,11 +303,12 @@ int64_t Rewriter::run() {
   return guardedClones;
 }
 
-FailureOr<int64_t> applyPlan(func::FuncOp function, const ExtractedGraph &extracted, const Plan &plan) {
+FailureOr<int64_t> applyPlan(func::FuncOp function, const ExtractedGraph &extracted, const Plan &plan,
+                             std::optional<unsigned> backwardArgument) {
   if (plan.steps == programOrder(extracted.graph).steps)
     return 0;
   recordInplace(function, extracted);
-  return Rewriter(function, extracted, plan).run();
+  return Rewriter(function, extracted, plan, backwardArgument ? ValueId(*backwardArgument) : ValueId()).run();
 }
 
 } // namespace remat

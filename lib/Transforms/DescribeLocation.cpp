@@ -9,12 +9,24 @@
 
 #include "mlir/IR/Location.h"
 
+#include <algorithm>
+
 using namespace mlir;
 
 namespace remat {
 
+/// True for frames of a Python traceback: file lines, named for their functions (`<lambda>`, `loss_fn`) or bare.
+static bool isTraceback(Location location) {
+  if (auto name = dyn_cast<NameLoc>(location))
+    return !name.getName().getValue().contains('/') && isa<FileLineColRange>(name.getChildLoc());
+  if (auto site = dyn_cast<CallSiteLoc>(location))
+    return isTraceback(site.getCallee()) && isTraceback(site.getCaller());
+  return isa<FileLineColRange>(location);
+}
+
 /// JAX writes an op's name stack as the name of its location and Python's frames below it, as call sites of named file
-/// lines. A name with a colon at its end says what kind of op it is; the name stack is then the next name.
+/// lines: names, but of functions. A name with a colon at its end says what kind of op it is; the name stack is then
+/// the next name.
 static std::string nameStack(Location location) {
   if (auto name = dyn_cast<NameLoc>(location)) {
     StringRef text = name.getName();
@@ -24,6 +36,8 @@ static std::string nameStack(Location location) {
     return below.empty() ? text.str() : below;
   }
   if (auto site = dyn_cast<CallSiteLoc>(location)) {
+    if (isTraceback(location))
+      return {};
     std::string caller = nameStack(site.getCaller()), callee = nameStack(site.getCallee());
     StringRef root = StringRef(caller).split('/').first;
     // Some ops of a callee hold the whole stack by themselves.
@@ -57,10 +71,12 @@ static FileLineColRange sourceLine(Location location) {
 
 std::string describeLocation(Location location) {
   std::string text = nameStack(location);
+  std::replace(text.begin(), text.end(), ' ', '_');
   FileLineColRange line = sourceLine(location);
   if (!line)
     return text;
-  if (!text.empty())
+  // The first blank ends the name stack, so a file's own blanks must not come first.
+  if (!text.empty() || line.getFilename().getValue().contains(' '))
     text += ' ';
   return text + line.getFilename().str() + ":" + std::to_string(line.getStartLine()) + ":" +
          std::to_string(line.getStartColumn());

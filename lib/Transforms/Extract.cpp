@@ -54,7 +54,8 @@ public:
       if (failed(addOp(i)))
         return failure();
     for (Value value : body.getTerminator()->getOperands())
-      builder.addResult(ids.lookup(value));
+      if (auto error = builder.addResult(ids.lookup(value)))
+        return report(function.getLoc(), *error);
     addRegions();
     result.graph = builder.finish();
     return std::move(result);
@@ -90,10 +91,18 @@ private:
                            argument.getType());
       auto id = builder.addArgument(argumentNames[i], *bytes, isDonated(function, i));
       if (!id)
-        return emitError(function.getLoc()) << id.error().message;
+        return report(function.getLoc(), id.error());
       remember(argument, *id);
     }
     return success();
+  }
+
+  /// Places in an error of the builder are fields of JSON; the location says it better.
+  static LogicalResult report(Location location, const Error &error) {
+    InFlightDiagnostic diag = emitError(location) << error.message;
+    if (!error.note.empty())
+      diag.attachNote() << error.note;
+    return diag;
   }
 
   static LogicalResult unknownSize(Location location, const std::string &what, Type type) {
@@ -133,7 +142,7 @@ private:
       return failure();
     auto id = builder.addOp(info, {operands.data(), operands.size()}, {values.data(), values.size()});
     if (!id)
-      return emitError(op->getLoc()) << id.error().message;
+      return report(op->getLoc(), id.error());
     for (OpResult value : op->getResults())
       remember(value, ValueId(result.values.size()));
     return success();

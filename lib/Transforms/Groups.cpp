@@ -38,7 +38,7 @@ struct Storage {
 
 class Replay {
 public:
-  Replay(const Graph &graph, const Plan &plan);
+  Replay(const Graph &graph, const Plan &plan, ValueId backwardArgument);
   std::vector<Group> groups();
 
 private:
@@ -56,6 +56,7 @@ private:
 
   const Graph &graph;
   const Plan &plan;
+  ValueId backwardArgument;
   std::vector<bool> clone, moved;  // by step
   std::vector<bool> generator;     // by value: made of constants alone
   std::vector<uint32_t> storageOf; // by value
@@ -70,7 +71,8 @@ private:
 
 } // namespace
 
-Replay::Replay(const Graph &graph, const Plan &plan) : graph(graph), plan(plan) {
+Replay::Replay(const Graph &graph, const Plan &plan, ValueId backwardArgument)
+    : graph(graph), plan(plan), backwardArgument(backwardArgument) {
   classifySteps();
   findGenerators();
   findLastReads();
@@ -212,7 +214,16 @@ void Replay::chooseAfter(Group &group) {
     group.after.push_back(best);
   if (best && !generator[best.index()])
     return;
-  for (std::vector<Instance> *stack : {&gradients, &results, &residuals, &others})
+  if (const Instance *instance = newestAlive(gradients, group.begin)) {
+    group.after.push_back(instance->value);
+    return;
+  }
+  // Two functions: a forward value that a barrier names would become a residual.
+  if (backwardArgument) {
+    group.after.push_back(backwardArgument);
+    return;
+  }
+  for (std::vector<Instance> *stack : {&results, &residuals, &others})
     if (const Instance *instance = newestAlive(*stack, group.begin)) {
       group.after.push_back(instance->value);
       return;
@@ -251,6 +262,8 @@ void Replay::collectReads(Group &group) {
   }
 }
 
-std::vector<Group> findGroups(const Graph &graph, const Plan &plan) { return Replay(graph, plan).groups(); }
+std::vector<Group> findGroups(const Graph &graph, const Plan &plan, ValueId backwardArgument) {
+  return Replay(graph, plan, backwardArgument).groups();
+}
 
 } // namespace remat

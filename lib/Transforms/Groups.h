@@ -33,7 +33,8 @@ struct Group {
 };
 
 /// The groups of a plan in order. All values are bound to their newest instance at the group's first step.
-/// O(steps + operand reads) time.
-std::vector<Group> findGroups(const Graph &graph, const Plan &plan);
+/// `backwardArgument`, where valid, is an argument that only the backward part has: `after` names it rather than a
+/// forward value. O(steps + operand reads) time.
+std::vector<Group> findGroups(const Graph &graph, const Plan &plan, ValueId backwardArgument = {});
 
 } // namespace remat

@@ -69,12 +69,16 @@ FailureOr<ExtractOptions> makeExtractOptions(const RematOptions &options, Locati
   for (StringRef bound : options.dim) {
     auto [name, text] = bound.rsplit('=');
     int64_t size;
-    if (name.empty() || text.getAsInteger(10, size) || size < 0) {
+    if (name.empty() || text.getAsInteger(10, size) || size < 1) {
       InFlightDiagnostic diag = mlir::emitError(location) << "'" << bound << "' does not bound a dimension";
-      diag.attachNote() << "say --dim=NAME.D=N, such as --dim=arg0.0=32, or --dim=*=32";
+      diag.attachNote() << "say --dim=NAME.D=N with N from 1, such as --dim=arg0.0=32, or --dim=*=32";
       return diag;
     }
-    result.dimensionBounds[name] = size;
+    if (!result.dimensionBounds.try_emplace(name, size).second) {
+      InFlightDiagnostic diag = mlir::emitError(location) << "--dim=" << name << " is given twice";
+      diag.attachNote() << "give every dimension one bound";
+      return diag;
+    }
   }
   return result;
 }
@@ -185,7 +189,11 @@ FailureOr<std::optional<Simulation>> applyToModule(ExtractedModule &module, cons
   if (plan.steps == programOrder(module.extracted.graph).steps)
     return std::optional<Simulation>();
   int64_t plannedPeakBytes = simulate(module.extracted.graph, plan).peakBytes;
-  if (failed(applyPlan(module.function, module.extracted, plan)))
+  // The first cotangent: it stands behind the forward function's arguments.
+  std::optional<unsigned> cotangent;
+  if (module.joined && module.joined->forward.getNumArguments() < module.function.getNumArguments())
+    cotangent = module.joined->forward.getNumArguments();
+  if (failed(applyPlan(module.function, module.extracted, plan, cotangent)))
     return failure();
   FailureOr<Simulation> measured = verifyRewrite(module.function, plannedPeakBytes, module.extractOptions);
   if (failed(measured))

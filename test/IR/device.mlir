@@ -8,13 +8,18 @@
 // RUN: not remat-opt %s --remat-print-op-model=device=%S/Inputs/bad-key.json 2>&1 | FileCheck %s --check-prefix=KEY
 // RUN: not remat-opt %s --remat-print-op-model=device=%S/Inputs/bad-value.json 2>&1 | FileCheck %s --check-prefix=VALUE
 // RUN: not remat-opt %s --remat-print-op-model=device=%S/Inputs/bad-syntax.json 2>&1 | FileCheck %s --check-prefix=SYNTAX
+// RUN: echo '{"name": "x"}' > %t.empty.json
+// RUN: not remat-opt %s --remat-print-op-model=device=%t.empty.json 2>&1 | FileCheck %s --check-prefix=MISSING
 
 // NEAREST: error: unknown device 'sm_91': not a built-in device, and as a file: No such file or directory
 // NEAREST: note: did you mean 'sm_90'?
-// KEY: error: device file '{{.*}}bad-key.json': unknown field 'lunch_ns' at lunch_ns
+// KEY: error: {{.*}}bad-key.json: lunch_ns: unknown field
 // KEY: note: did you mean 'launch_ns'?
-// VALUE: error: device file '{{.*}}bad-value.json': expected a positive number at vector_flops.f32
-// SYNTAX: error: device file '{{.*}}bad-syntax.json': not JSON: {{.*}} at 2:
+// VALUE: error: {{.*}}bad-value.json: vector_flops.f32: expected a positive number
+// VALUE: note: rates are per second
+// MISSING: error: {{.*}}empty.json: matrix_flops: missing field
+// MISSING: note: say FLOP/s by element type
+// SYNTAX: error: {{.*}}bad-syntax.json:2:{{[0-9]+}}: not JSON:
 
 // CHECK-LABEL: @costs
 func.func @costs(%a: tensor<4096x4096xf32>, %h: tensor<4096x4096xbf16>, %s: tensor<4x8xf32>) {

@@ -30,6 +30,11 @@ func.func @main(%x: tensor<?x4xf32> loc("x")) -> tensor<?x?xf32> {
   return %2 : tensor<?x?xf32>
 }
 
+// 4·2^62 floats are more than int64 can count; so are 2^32 · 2^32 (extract-errors.mlir).
+// RUN: not remat-opt %s --dim=*=4611686018427387904 --emit=graph-json -o - 2>&1 | FileCheck %s --check-prefix=LARGE
+// LARGE: error: the bytes of this graph add up to more than 2^60
+// LARGE: note: check the shapes, and the bounds of dynamic dimensions
+
 // A bound of nothing is a mistake.
 // RUN: not remat-opt %s --dim=x.0=8,y.0=8 --emit=graph-json -o - 2>&1 | FileCheck %s --check-prefix=NOTHING
 // NOTHING: error: --dim=y.0: no dynamic dimension has this name

@@ -22,6 +22,23 @@ func.func @names(%0: tensor<8xf32> loc("x"), %1: tensor<f32> loc("same"), %2: te
   return %0, %d, %d : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
+// Only a name stack holds scopes: neither Python's frames nor the folders of files do, wherever the file lies.
+// RUN: not remat-opt %s --function=scopes --policy=save-nothing --segments=scope:none 2>&1 | FileCheck %s --check-prefix=SCOPES
+// RUN: remat-opt %s --function=scopes --emit=graph-json -o - | FileCheck %s --check-prefix=STACKS
+// SCOPES: note: the scopes are: f, h_00{{$}}
+// STACKS: "loc": "/tmp/jax/model.py:7:1"
+// STACKS: "loc": "jit(f)/jvp(h_00)/tanh /tmp/my models/model.py:8:1"
+// STACKS: "loc": " /tmp/my models/graphs/model.py:9:1"
+func.func @scopes(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %a = "stablehlo.tanh"(%x) {remat.phase = "forward"} : (tensor<8xf32>) -> tensor<8xf32>
+    loc(callsite("<lambda>"("/tmp/jax/model.py":7:1) at callsite("loss_fn"("/tmp/graphs/a.py":1:1) at "<module>"("/tmp/graphs/a.py":9:1))))
+  %b = "stablehlo.tanh"(%a) {remat.phase = "forward"} : (tensor<8xf32>) -> tensor<8xf32>
+    loc("jit(f)/jvp(h 00)/tanh"("/tmp/my models/model.py":8:1))
+  %c = "stablehlo.tanh"(%b) {remat.phase = "forward"} : (tensor<8xf32>) -> tensor<8xf32> loc("/tmp/my models/graphs/model.py":9:1)
+  %d = "stablehlo.multiply"(%c, %b) {remat.phase = "backward"} : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %d : tensor<8xf32>
+}
+
 // A view of a constant, a view of a view, and a barrier's results one by one. Constants have no bytes.
 // VIEWS: "name": "constant.0"{{.*}}"results": [{"name": "constant.0", "bytes": 0}]
 // VIEWS: "name": "reshape.1"{{.*}}"view_of": "constant.0"

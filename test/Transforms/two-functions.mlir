@@ -29,3 +29,25 @@ func.func @backward(%h: tensor<4xf32>, %e: tensor<4xf32>, %ct: tensor<f32> {my.n
   %1 = "stablehlo.multiply"(%0, %e) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// -----
+
+// A barrier hangs on the cotangent, which backward has anyway: with the primal result it would be a second residual.
+// CHECK-LABEL: func.func @forward(
+// CHECK-SAME: %[[X:.*]]: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+// CHECK: return %{{.*}}, %[[X]] : tensor<4xf32>, tensor<4xf32>
+// CHECK-LABEL: func.func @backward(
+// CHECK-SAME: %[[X:.*]]: tensor<4xf32>, %[[CT:.*]]: tensor<4xf32>) -> tensor<4xf32>
+// CHECK: "stablehlo.optimization_barrier"(%[[X]], %[[CT]])
+func.func @forward(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) attributes {remat.residuals = 3 : i64} {
+  %1 = "stablehlo.tanh"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = "stablehlo.tanh"(%1) : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = "stablehlo.tanh"(%2) : (tensor<4xf32>) -> tensor<4xf32>
+  return %3, %x, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+func.func @backward(%x: tensor<4xf32>, %1: tensor<4xf32>, %2: tensor<4xf32>, %ct: tensor<4xf32>) -> tensor<4xf32> {
+  %g3 = "stablehlo.multiply"(%ct, %2) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %g2 = "stablehlo.multiply"(%g3, %1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %g1 = "stablehlo.multiply"(%g2, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %g1 : tensor<4xf32>
+}

@@ -93,6 +93,7 @@ TEST(Generate, saysWhatIsWrong) {
   EXPECT_EQ(complaint("layerd:n=4"), ": unknown kind of graph 'layerd' / did you mean 'layered'?");
   EXPECT_EQ(complaint("chain:width=4,n"), "chain: unknown key 'width' / the keys are n, bytes");
   EXPECT_EQ(complaint("chain:n"), "chain: expected key=value, found 'n' / ");
+  EXPECT_EQ(complaint("layered:n=10,n=20"), "layered: the key 'n' is given twice / ");
   EXPECT_EQ(complaint("chain:n=1.5"), "chain: n: expected an integer, found '1.5' / ");
   EXPECT_EQ(complaint("chain:n="), "chain: n: expected an integer, found '' / ");
   EXPECT_EQ(complaint("chain:n=1"), "chain: n: 1 is not in [2, 5e+07] / ");

@@ -151,7 +151,7 @@ TEST(GraphJson, fieldsThatAreMissingOrWrong) {
   EXPECT_EQ(complaint("\"schema\": 1,", "\"schema\": 1, \"schema\": 1,"),
             ": the key 'schema' stands twice in one object");
   EXPECT_EQ(complaint("9223372036854}", "9223372036854775807}"),
-            "ops: the bytes of this graph add up to more than 2^60");
+            "ops[2].results[1].bytes: the bytes of this graph add up to more than 2^60");
 }
 
 TEST(GraphJson, namesThatDoNotFit) {
@@ -165,6 +165,20 @@ TEST(GraphJson, namesThatDoNotFit) {
             "ops[2].results[0].inplace_of: 'h' is no operand of this op");
   EXPECT_EQ(complaint("\"bytes\": 0, \"view_of\"", "\"bytes\": 1, \"view_of\""),
             "ops[1].results[0].bytes: a view has no bytes of its own, found 1");
+}
+
+TEST(GraphJson, readingWhatWasOverwrittenNamesTheOperand) {
+  std::string reader =
+      R"(, {"name": "w", "op": "add", "class": "elementwise", "phase": "backward", "operands": ["x", "p"],
+    "results": [], "cost_ns": 1, "flops": 1}
+  ],
+  "results")";
+  EXPECT_EQ(complaint("\n  ],\n  \"results\"", reader), "ops[3].operands[1]: 'p' is read after op 'u' overwrote it");
+  EXPECT_EQ(complaint("[\"u\", \"x\"]", "[\"u\", \"p\"]"), "results[1]: 'p' is read after op 'u' overwrote it");
+  EXPECT_EQ(complaint("{\"name\": \"u\", \"bytes\": 4", "{\"name\": \"u\", \"bytes\": 5"),
+            "ops[2].results[0].bytes: the result has 5 bytes, but takes the place of 'p' with 4");
+  EXPECT_EQ(complaint("\"bytes\": 4, \"inplace_of\": \"p\"", "\"bytes\": 0, \"view_of\": \"v\", \"inplace_of\": \"p\""),
+            "ops[2].results[0].view_of: the result views 'v' but overwrites 'p'");
 }
 
 static std::string opJson(std::string_view name, std::string_view operand) {
@@ -229,6 +243,22 @@ TEST(PlanJson, saysWhatIsWrong) {
             "steps[1].op: graph 'g' has no op 'b'");
   EXPECT_EQ(planComplaint(graph, R"({"schema": 1, "steps": [{"to_host": "a"}]})"),
             "steps[0]: 'to_host' is not supported yet by this version");
+  EXPECT_EQ(planComplaint(graph, R"({"schema": 1, "steps": [{"op": "a", "to_host": "a"}]})"),
+            "steps[0]: a step is an execution or a move, not both");
   EXPECT_EQ(planComplaint(graph, R"({"schema": 1, "steps": [{}]})"), "steps[0]: a step must have a field 'op'");
   EXPECT_EQ(planComplaint(graph, R"({"schema": 1, "steps": ["a"]})"), "steps[0]: expected an object, found a string");
+}
+
+TEST(PlanJson, claimsMustHold) {
+  // a costs 1 ns and has 1 byte.
+  Graph graph = Maker("g").argument("x", 1).forward("a", {"x"}, 1).finish();
+  auto complaint = [&](std::string_view claim) {
+    auto plan =
+        readLegalPlan(R"({"schema": 1, "graph": "g", "steps": [{"op": "a"}], )" + std::string(claim) + "}", graph);
+    return plan ? std::string() : plan.error().place + ": " + plan.error().message;
+  };
+  EXPECT_EQ(complaint(R"("peak_bytes": 1, "cost_ns": 1)"), "");
+  EXPECT_EQ(complaint(R"("cost_ns": 1.0000000005)"), "");
+  EXPECT_EQ(complaint(R"("cost_ns": 1.5)"), "cost_ns: the plan claims a cost of 1.5 ns, it is 1");
+  EXPECT_EQ(complaint(R"("peak_bytes": 2)"), "peak_bytes: the plan claims a peak of 2 bytes, it is 1");
 }

@@ -81,6 +81,44 @@ TEST(Graph, classNamesReadBack) {
   EXPECT_FALSE(parseOpClass("Dot"));
 }
 
+TEST(GraphBuilder, sumsBeyondWhatInt64HoldsAreRefusedWhereTheyArise) {
+  // 3 × 2^58 + 2^58 = 2^60 is the most there may be; one byte more is too much.
+  constexpr int64_t quarter = int64_t(1) << 58;
+  Maker maker;
+  maker.argument("x", quarter).argument("y", quarter).forward("a", {"x"}, quarter).forward("b", {"x"}, quarter);
+  ValueInfo one{.name = "c", .bytes = 1};
+  Error error = maker.builder.addOp({.name = "c"}, {}, {&one, 1}).error();
+  EXPECT_EQ(error.place, "results[0].bytes");
+  EXPECT_EQ(error.message, "the bytes of this graph add up to more than 2^60");
+  Maker other;
+  EXPECT_EQ(other.builder.addArgument("x", INT64_MAX).error().place, "bytes");
+  EXPECT_EQ(Maker().builder.addOp({.name = "f", .flops = INT64_MAX}, {}, {}).error().place, "flops");
+  EXPECT_EQ(Maker().builder.addOp({.name = "w", .workspaceBytes = INT64_MAX}, {}, {}).error().place, "workspace_bytes");
+  EXPECT_EQ(Maker().builder.addOp({.name = "t", .costNs = 1e306}, {}, {}).error().place, "cost_ns");
+}
+
+TEST(GraphBuilder, whatWasOverwrittenIsReadNoMore) {
+  Maker maker;
+  maker.argument("x", 8).argument("given", 8, true).forward("a", {"x"}, 8).view("va", Phase::Forward, "a");
+  GraphBuilder &builder = maker.builder;
+  auto complaint = [&](std::string_view name, std::vector<std::string_view> operands, ValueInfo result) {
+    result.name = name;
+    auto added = builder.addOp({.name = name}, maker.ids(operands), {&result, 1});
+    return added ? std::string() : added.error().place + ": " + added.error().message;
+  };
+  EXPECT_EQ(complaint("large", {"a"}, {.bytes = 9, .inplaceOf = maker.id("a")}),
+            "results[0].bytes: the result has 9 bytes, but takes the place of 'a' with 8");
+  EXPECT_EQ(complaint("torn", {"a", "x"}, {.viewOf = maker.id("x"), .inplaceOf = maker.id("a")}),
+            "results[0].view_of: the result views 'x' but overwrites 'a'");
+  // u reads a and overwrites it through its view; from then on a and va are gone, u is there.
+  EXPECT_EQ(complaint("u", {"a", "va"}, {.viewOf = maker.id("va"), .inplaceOf = maker.id("va")}), "");
+  EXPECT_EQ(complaint("late", {"x", "a"}, {}), "operands[1]: 'a' is read after op 'u' overwrote it");
+  EXPECT_EQ(complaint("later", {"va"}, {}), "operands[0]: 'va' is read after op 'u' overwrote it");
+  EXPECT_EQ(complaint("fine", {"u"}, {}), "");
+  EXPECT_FALSE(builder.addResult(maker.id("u")));
+  EXPECT_EQ(builder.addResult(maker.id("a"))->message, "'a' is read after op 'u' overwrote it");
+}
+
 TEST(GraphBuilder, namesWhatIsWrong) {
   Maker maker;
   maker.argument("x", 8).argument("given", 8, true).forward("a", {"x"}, 4);

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <vector>
 
@@ -110,6 +111,55 @@ TEST_F(OutputFileTest, aSignalLeavesNothing) {
       },
       testing::ExitedWithCode(1), "error: interrupted, nothing was written");
   EXPECT_EQ(count(), 0u);
+}
+
+TEST_F(OutputFileTest, aReaderThatLeavesEndsTheProcessSilently) {
+  EXPECT_EXIT(
+      {
+        OutputFile::removeOnSignals();
+        auto file = OutputFile::open(in("a"));
+        std::raise(SIGPIPE);
+      },
+      testing::KilledBySignal(SIGPIPE), "^$");
+  EXPECT_EQ(count(), 0u);
+}
+
+TEST_F(OutputFileTest, aFileThatGrowsTooLargeIsAnError) {
+  EXPECT_EXIT(
+      {
+        OutputFile::removeOnSignals();
+        rlimit limit;
+        limit.rlim_cur = limit.rlim_max = 1 << 10;
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+        std::optional<Error> error;
+        {
+          auto file = OutputFile::open(in("a"));
+          file->stream() << std::string(1 << 20, 'x');
+          error = file->commit();
+        }
+        std::exit(error && error->message == "cannot write: file too large" ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+  EXPECT_EQ(count(), 0u);
+}
+
+TEST_F(OutputFileTest, oneFileUnderTwoNamesIsFound) {
+  auto clash = [](std::vector<std::string> paths) {
+    auto error = OutputFile::checkDistinct(paths);
+    return error ? error->message : std::string();
+  };
+  fs::create_directory(in("sub"));
+  fs::create_symlink(".", in("loop"));
+  put("old", "");
+  fs::create_symlink("old", in("link"));
+  EXPECT_EQ(clash({in("a"), in("b"), "-"}), "");
+  EXPECT_EQ(clash({"-", in("a"), "-"}), "'-' is named for two outputs");
+  std::string same = " are the same file, named for two outputs";
+  EXPECT_EQ(clash({in("a"), in("./a")}), "'" + in("a") + "' and '" + in("./a") + "'" + same);
+  EXPECT_EQ(clash({in("a"), in("sub/../a")}), "'" + in("a") + "' and '" + in("sub/../a") + "'" + same);
+  EXPECT_EQ(clash({in("a"), in("loop/a")}), "'" + in("a") + "' and '" + in("loop/a") + "'" + same);
+  EXPECT_EQ(clash({in("old"), in("link")}), "'" + in("old") + "' and '" + in("link") + "'" + same);
+  EXPECT_EQ(clash({"/dev/null", "/dev/null"}), "");
 }
 
 TEST_F(OutputFileTest, readFileSaysWhy) {

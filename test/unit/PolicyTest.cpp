@@ -82,6 +82,15 @@ TEST(Policy, SaveOpsMatchesTheWholeKindWithOrWithoutDialect) {
   EXPECT_EQ(saved("save-ops=tan"), "error: policy 'save-ops=tan': no forward op matches");
 }
 
+TEST(Policy, SaveOpsTakesLongKindsAndHardPatterns) {
+  std::string kind(80000, 'a');
+  Maker make;
+  make.argument("x", 8).op("y", Phase::Forward, {"x"}, 8, {.kind = kind, .opClass = OpClass::Elementwise});
+  Graph graph = make.finish();
+  EXPECT_TRUE(Policy::parse("save-ops=.*")->saves(graph, graph.resultBegin(OpId(0))));
+  EXPECT_FALSE(Policy::parse("save-ops=(a+)+b")->saves(graph, graph.resultBegin(OpId(0))));
+}
+
 TEST(Policy, PlusJoinsPoliciesButNotInsideARegex) {
   EXPECT_EQ(saved("save-dots-no-batch-dims+save-only-names=norm"), "dot exp");
   EXPECT_EQ(saved("save-ops=[a-z]+nh+save-dots"), "dot scores conv tanh");

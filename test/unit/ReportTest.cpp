@@ -82,7 +82,7 @@ TEST(Report, textFitsATerminal) {
   for (std::string line; std::getline(lines, line);)
     EXPECT_LE(line.size(), 80u) << line;
   Maker maker(longName);
-  maker.argument("x", int64_t(1) << 59).op(longName, Phase::Forward, {"x"}, int64_t(1) << 59, {.location = longName});
+  maker.argument("x", int64_t(1) << 58).op(longName, Phase::Forward, {"x"}, int64_t(1) << 58, {.location = longName});
   Graph wide = maker.backward("b", {longName}, 1).finish();
   std::istringstream wideLines(textOf(makeReport(wide, {programOrder(wide), {}}, context)));
   for (std::string line; std::getline(wideLines, line);)

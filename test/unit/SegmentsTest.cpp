@@ -184,6 +184,27 @@ TEST(ScopeSegments, TheOutermostMatchCounts) {
   EXPECT_EQ(letters(graph, *scopeSegments(graph, "h00|attn|mlp")), "-aaa--");
 }
 
+TEST(ScopeSegments, FoldersOfSourceLinesAreNoScopes) {
+  Maker make;
+  make.argument("x", 8);
+  auto at = [](std::string_view location) { return OpInfo{.opClass = OpClass::Elementwise, .location = location}; };
+  make.op("a", Phase::Forward, {"x"}, 8, at("/h00/graphs/model.py:3:1"));
+  make.op("b", Phase::Forward, {"a"}, 8, at("jit(f)/jvp(h01)/tanh /h00/my models/model.py:3:1"));
+  make.op("c", Phase::Forward, {"b"}, 8, at(" /my h00/h00/model.py:3:1"));
+  Graph graph = make.finish();
+  EXPECT_EQ(letters(graph, *scopeSegments(graph, "h[0-9]+")), "-a-");
+  EXPECT_EQ(scopeSegments(graph, "graphs").error().note, "the scopes are: f, h01");
+}
+
+TEST(ScopeSegments, LongNamesTakeNoStack) {
+  std::string scope(100000, 'a'), location = scope + "/add";
+  Maker make;
+  make.argument("x", 8).op("y", Phase::Forward, {"x"}, 8, {.opClass = OpClass::Elementwise, .location = location});
+  Graph graph = make.finish();
+  EXPECT_EQ(letters(graph, *scopeSegments(graph, "a.*")), "a");
+  EXPECT_FALSE(scopeSegments(graph, "(a+)+b")); // Exponential for an engine that tries all ways.
+}
+
 TEST(ScopeSegments, NoMatchListsTheScopes) {
   Graph graph = scopedGraph();
   Error error = scopeSegments(graph, "h").error();

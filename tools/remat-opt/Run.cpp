@@ -24,23 +24,20 @@ namespace remat {
 
 namespace {
 
-/// All that one run writes, committed together at the end.
+/// All that one run writes: nothing before `commit`, for what went to standard output can't be taken back.
 class Outputs {
 public:
-  LogicalResult add(const std::string &path, const std::string &text) {
-    if (llvm::is_contained(paths, path)) {
-      printError({"'" + path + "' is named for two outputs", {}, {}});
-      return failure();
-    }
-    paths.push_back(path);
+  LogicalResult add(const std::string &path, std::string text) {
     Expected<OutputFile> file = OutputFile::open(path);
     if (!file)
       return printError(file.error()), failure();
-    file->stream().write(text.data(), text.size());
     files.push_back(std::move(*file));
+    texts.push_back(std::move(text));
     return success();
   }
   LogicalResult commit() {
+    for (auto [file, text] : llvm::zip_equal(files, texts))
+      file.stream().write(text.data(), text.size());
     if (std::optional<Error> error = OutputFile::commitAll(files))
       return printError(*error), failure();
     return success();
@@ -48,10 +45,26 @@ public:
 
 private:
   std::vector<OutputFile> files;
-  std::vector<std::string> paths;
+  std::vector<std::string> texts;
 };
 
 } // namespace
+
+/// `--report=-` stays readable when the module goes to standard output: it goes to standard error then.
+static bool isOnStderr(const CommandLine &line, StringRef report) { return report == "-" && line.output == "-"; }
+
+static LogicalResult checkOutputs(const CommandLine &line) {
+  std::vector<std::string> paths{line.output};
+  for (const std::string &report : line.reports)
+    if (!isOnStderr(line, report))
+      paths.push_back(report);
+  if (!line.planOut.empty())
+    paths.push_back(line.planOut);
+  for (std::span<const std::string> list : {std::span(line.reports), std::span<const std::string>(paths)})
+    if (std::optional<Error> error = OutputFile::checkDistinct(list))
+      return printError(*error), failure();
+  return success();
+}
 
 /// A location that the input brought, and that isn't just the place in the input's own text.
 static bool bringsLocation(Location location, StringRef inputName) {
@@ -119,8 +132,7 @@ static LogicalResult addReports(const CommandLine &line, const Report &report, O
   for (const std::string &path : line.reports) {
     std::ostringstream text;
     StringRef(path).ends_with(".json") ? writeReportJson(text, report) : writeReportText(text, report);
-    // `--report=-` stays readable when the module goes to standard output too.
-    if (path == "-" && line.output == "-")
+    if (isOnStderr(line, path))
       llvm::errs() << text.str();
     else if (failed(outputs.add(path, text.str())))
       return failure();
@@ -150,6 +162,8 @@ static std::string planJson(const Graph &graph, const Plan &plan) {
 }
 
 LogicalResult run(const CommandLine &line, const Input &input, ModuleOp module) {
+  if (failed(checkOutputs(line)))
+    return failure();
   FailureOr<ExtractedModule> extracted = extractModule(module, line.options);
   if (failed(extracted))
     return failure();
@@ -157,7 +171,7 @@ LogicalResult run(const CommandLine &line, const Input &input, ModuleOp module) 
   bool graphOnly = line.emit == "graph-json";
   // Before planning, and even where a plan can't be made.
   std::string graph = graphOnly ? graphJson(extracted->extracted.graph) : "";
-  if (graphOnly && line.reports.empty() && line.planOut.empty()) {
+  if (graphOnly && line.reports.empty() && line.planOut.empty() && line.planFile.empty()) {
     if (std::optional<Error> error = check(line.options.planOptions()))
       return printError(*error), failure();
     return failure(failed(outputs.add(line.output, graph)) || failed(outputs.commit()));

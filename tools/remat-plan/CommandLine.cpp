@@ -7,6 +7,8 @@
 
 #include "CommandLine.h"
 
+#include "remat/Plan/OutputFile.h"
+
 #include <algorithm>
 #include <set>
 
@@ -156,10 +158,12 @@ std::optional<Error> chooseEmit(Given &given) {
 }
 
 std::optional<Error> checkOutputs(const CommandLine &line) {
-  std::set<std::string> paths;
+  std::vector<std::string> paths;
   for (const std::string &path : {line.output, line.report, line.emitGraph})
-    if (!path.empty() && !paths.insert(path).second)
-      return Error{"'" + path + "' is named for two outputs"};
+    if (!path.empty())
+      paths.push_back(path);
+  if (auto error = OutputFile::checkDistinct(paths))
+    return error;
   if (line.input == "-" && line.planFile == "-")
     return Error{"'-' is named for two inputs"};
   return std::nullopt;

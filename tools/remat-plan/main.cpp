@@ -13,6 +13,7 @@
 #include "remat/Plan/Report.h"
 
 #include <chrono>
+#include <functional>
 #include <iostream>
 
 using namespace remat;
@@ -63,6 +64,9 @@ Expected<PolicyPlan> makePlan(const Graph &graph, const CommandLine &line) {
   if (!line.planFile.empty())
     return loadPlan(graph, line.planFile);
   auto planned = plan(graph, line.planning);
+  // Regions' policies are the graph file's.
+  if (!planned && planned.error().place.starts_with("region") && line.generate.empty())
+    planned.error() = inFile(std::move(planned.error()), line.input);
   if (planned)
     if (auto error = verify(graph, planned->plan)) {
       error->message = "internal error: the planner made an illegal plan: " + error->message;
@@ -84,33 +88,39 @@ ReportContext makeContext(const CommandLine &line, double planSeconds) {
   return context;
 }
 
-/// The outputs of one run, which appear together.
+/// The outputs of one run, which appear together: nothing is written before `commit`, for what went to standard output
+/// can't be taken back.
 class Outputs {
 public:
-  template <typename Write>
+  using Write = std::function<void(std::ostream &)>;
+
   std::optional<Error> add(const std::string &path, Write write) {
     auto file = OutputFile::open(path);
     if (!file)
       return std::move(file.error());
     usesStdout |= path == "-";
-    write(file->stream());
     files.push_back(std::move(*file));
+    writes.push_back(std::move(write));
     return std::nullopt;
   }
 
   /// Text for people: on standard output, unless that carries something else.
-  template <typename Write>
   std::optional<Error> say(Write write) {
     if (!usesStdout)
-      return add("-", write);
+      return add("-", std::move(write));
     write(std::cerr);
     return std::nullopt;
   }
 
-  std::optional<Error> commit() { return OutputFile::commitAll(files); }
+  std::optional<Error> commit() {
+    for (size_t i = 0; i < files.size(); ++i)
+      writes[i](files[i].stream());
+    return OutputFile::commitAll(files);
+  }
 
 private:
   std::vector<OutputFile> files;
+  std::vector<Write> writes;
   bool usesStdout = false;
 };
 
@@ -131,8 +141,9 @@ std::optional<Error> writeOutputs(const CommandLine &line, const Graph &graph, c
     error = outputs.add(line.emitGraph, emitGraph);
   if (error)
     return error;
+  std::optional<Report> made;
   if (planned) {
-    Report report = makeReport(graph, *planned, makeContext(line, planSeconds));
+    const Report &report = made.emplace(makeReport(graph, *planned, makeContext(line, planSeconds)));
     if (line.reportKind == ReportKind::Json)
       error = outputs.add(line.report, [&](std::ostream &out) { writeReportJson(out, report); });
     else if (line.reportKind == ReportKind::Text)

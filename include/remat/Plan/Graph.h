@@ -135,21 +135,24 @@ private:
   std::vector<std::unique_ptr<char[]>> texts; ///< What the string views point to.
 };
 
-/// Builds a Graph op by op, in program order, and says what is wrong with it.
+/// Builds a Graph op by op, in program order, and says what is wrong with it. Bytes and FLOPs each add up to 2^60 at
+/// most, so that int64 holds them where every op is executed several times.
 class GraphBuilder {
 public:
   explicit GraphBuilder(std::string_view graphName);
 
   /// Arguments come before the first op.
-  /// Error: a name that is taken, negative bytes.
+  /// Error: a name that is taken, negative bytes, too many bytes.
   Expected<ValueId> addArgument(std::string_view name, int64_t bytes, bool donated = false);
 
   /// Adds an op after all earlier ones. `results` names and sizes what it makes; `viewOf` and `inplaceOf` name
-  /// operands. Error: a name that is taken, negative bytes or cost, an unknown operand, `viewOf`/`inplaceOf` that is no
-  /// operand, a view with bytes of its own. `place` is relative to the op, such as `operands[1]`.
+  /// operands. Error: a name that is taken, negative bytes or cost, too many bytes or FLOPs, an unknown operand, an
+  /// operand that was overwritten, `viewOf`/`inplaceOf` that is no operand, a view with bytes of its own, a result that
+  /// does not fit in the place it takes. `place` is relative to the op, such as `operands[1]`.
   Expected<OpId> addOp(const OpInfo &info, std::span<const ValueId> operands, std::span<const ValueInfo> results);
 
-  void addResult(ValueId value);
+  /// Error: a value that was overwritten.
+  std::optional<Error> addResult(ValueId value);
   void addRegion(std::string_view name, std::string_view policy);
 
   std::optional<ValueId> findValue(std::string_view valueName) const { return graph.findValue(valueName); }
@@ -162,6 +165,17 @@ private:
   char *nextText = nullptr;
   size_t textRoom = 0;
   std::unordered_set<std::string_view> sharedTexts; ///< Those that many ops have.
+  uint64_t totalBytes = 0, totalFlops = 0;          ///< With one more int64 they still fit.
+  double totalCostNs = 0;
+  /// By value: the last op that overwrote its storage (only where the value is a base), and who that was when the value
+  /// was made.
+  std::vector<OpId> overwriter, overwriterAtBirth;
+
+  void addValue(const ValueInfo &value, OpId producer);
+  std::optional<Error> checkNumbers(const OpInfo &info, std::span<const ValueInfo> results);
+  /// Checks whose storage the results of the next op share, and notes what they overwrite.
+  std::optional<Error> overwrite(std::span<const ValueInfo> results, std::span<const ValueId> operands);
+  std::optional<Error> checkOverwritten(ValueId value) const;
   /// A copy of the text that lives as long as the graph.
   std::string_view keep(std::string_view text);
   /// The same, but one copy for all equal texts.

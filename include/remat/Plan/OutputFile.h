@@ -43,8 +43,12 @@ public:
   /// Commits several outputs: all of them are written before the first is renamed.
   static std::optional<Error> commitAll(std::span<OutputFile> files);
 
-  /// Makes SIGINT, SIGTERM, SIGHUP and SIGPIPE remove the temporary files before they end the process. For a tool's
-  /// main; at most 16 files are covered at a time.
+  /// Error: two of the paths lead to one file (by another spelling, a link, or as standard output), so that one output
+  /// would replace the other or run together with it. Devices such as /dev/null may be named twice. Nothing is opened.
+  static std::optional<Error> checkDistinct(std::span<const std::string> paths);
+
+  /// Makes SIGINT, SIGTERM, SIGHUP and SIGPIPE remove the temporary files before they end the process, and SIGXFSZ an
+  /// error of `commit`. For a tool's main; at most 16 files are covered at a time.
   static void removeOnSignals();
 
 private:

@@ -16,8 +16,11 @@ namespace remat {
 /// and puts a barrier before every group of clones (an `optimization_barrier` where the function holds StableHLO ops,
 /// else `remat.barrier`s) that ties what they read to a value of the backward part that is alive there anyway.
 /// Precondition: `verify(graph, plan)` found nothing. Clones keep every attribute; their location names the original's.
-/// After it `extracted` is stale. Returns the number of clones that are guarded.
-mlir::FailureOr<int64_t> applyPlan(mlir::func::FuncOp function, const ExtractedGraph &extracted, const Plan &plan);
+/// `backwardArgument` is the number of an argument that only the backward part has (a cotangent, where the step is two
+/// functions): barriers hang on it where no gradient is alive. After it `extracted` is stale. Returns the number of
+/// clones that are guarded.
+mlir::FailureOr<int64_t> applyPlan(mlir::func::FuncOp function, const ExtractedGraph &extracted, const Plan &plan,
+                                   std::optional<unsigned> backwardArgument = std::nullopt);
 
 /// Measures the rewritten function again, barriers being views, and emits an error unless its peak equals
 /// `plannedPeakBytes`. Its residual bytes may exceed the plan's by a result of the forward part (the loss) that a

@@ -83,7 +83,8 @@ mlir::FailureOr<bool> findPhases(mlir::func::FuncOp function, const PhaseOptions
 int64_t markCheckpoints(mlir::func::FuncOp function);
 
 /// The name stack (outermost scope first, joined by `/`, call sites included) and source line of a location, as text:
-/// such as `jit(f)/jvp(h00)/dot_general model.py:12:3`. Either part may be missing.
+/// such as `jit(f)/jvp(h00)/dot_general model.py:12:3`. Either part may be missing; the first blank ends the stack
+/// (blanks in it become underscores), for only the stack holds scopes. Names of a Python traceback are no stack.
 std::string describeLocation(mlir::Location location);
 
 } // namespace remat
