@@ -22,6 +22,10 @@ if os.path.isdir(shared):
     config.substitutions.append(("%shared", os.path.realpath(shared)))
 config.substitutions.append(("%inputs", os.path.join(config.test_source_root, "Inputs")))
 config.substitutions.append(("%python", sys.executable))
+# What users compile and link against; the flags are the build's, for sanitized libraries link with nothing else.
+config.substitutions.append(("%cc", config.cc))
+config.substitutions.append(("%include", os.path.join(config.remat_source, "include")))
+config.substitutions.append(("%lib", os.path.join(config.remat_binary, "lib")))
 
 # A test that hangs is a test that fails.
 try:

@@ -28,8 +28,15 @@ int64_t product(ArrayRef<int64_t> sizes) {
   return result;
 }
 
+/// `d mod size` where loop d never reaches the size: how an import writes the start of a dimension.
+static bool neverWraps(AffineBinaryOpExpr mod, ArrayRef<int64_t> loopSizes) {
+  auto dim = dyn_cast<AffineDimExpr>(mod.getLHS());
+  auto size = dyn_cast<AffineConstantExpr>(mod.getRHS());
+  return dim && size && loopSizes[dim.getPosition()] <= size.getValue();
+}
+
 /// Adds `factor` × `expression` to the access. False where the expression isn't linear.
-static bool addLinear(AffineExpr expression, int64_t factor, Access &access) {
+static bool addLinear(AffineExpr expression, int64_t factor, ArrayRef<int64_t> loopSizes, Access &access) {
   if (auto dim = dyn_cast<AffineDimExpr>(expression)) {
     access.strides[dim.getPosition()] += factor;
     return true;
@@ -42,10 +49,13 @@ static bool addLinear(AffineExpr expression, int64_t factor, Access &access) {
   if (!binary)
     return false;
   if (expression.getKind() == AffineExprKind::Add)
-    return addLinear(binary.getLHS(), factor, access) && addLinear(binary.getRHS(), factor, access);
+    return addLinear(binary.getLHS(), factor, loopSizes, access) &&
+           addLinear(binary.getRHS(), factor, loopSizes, access);
+  if (expression.getKind() == AffineExprKind::Mod)
+    return neverWraps(binary, loopSizes) && addLinear(binary.getLHS(), factor, loopSizes, access);
   auto scale = dyn_cast<AffineConstantExpr>(binary.getRHS());
   return expression.getKind() == AffineExprKind::Mul && scale &&
-         addLinear(binary.getLHS(), factor * scale.getValue(), access);
+         addLinear(binary.getLHS(), factor * scale.getValue(), loopSizes, access);
 }
 
 std::optional<Access> findAccess(linalg::GenericOp op, OpOperand &operand) {
@@ -55,8 +65,9 @@ std::optional<Access> findAccess(linalg::GenericOp op, OpOperand &operand) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
   Access access;
   access.strides.resize(map.getNumDims());
+  SmallVector<int64_t> loopSizes = op.getStaticLoopRanges();
   for (auto [expression, stride] : llvm::zip(map.getResults(), rowMajorStrides(type.getShape())))
-    if (!addLinear(expression, stride, access))
+    if (!addLinear(expression, stride, loopSizes, access))
       return std::nullopt;
   return access;
 }

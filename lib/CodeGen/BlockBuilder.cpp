@@ -15,6 +15,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -66,7 +67,16 @@ void BlockBuilder::placeArgument(Value argument, Buffer buffer, bool isCarried) 
 /// Ops that are done when the program is made.
 static bool takesNoTime(Operation *op) {
   return isa<tensor::EmptyOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractOp, arith::ConstantOp,
-             linalg::FillOp>(op);
+             linalg::FillOp>(op) ||
+         (op->getNumResults() == 1 && !isa<TensorType>(op->getResult(0).getType())); // A branch's condition.
+}
+
+/// The tensor<i32> with the number of the branch that is taken (Clusters.cpp, `numberBranches`); null for anything
+/// else.
+static Value branchNumber(scf::IfOp branch) {
+  auto compare = branch.getCondition().getDefiningOp<arith::CmpIOp>();
+  auto extract = compare ? compare.getLhs().getDefiningOp<tensor::ExtractOp>() : nullptr;
+  return extract && extract.getType().isInteger(32) ? extract.getTensor() : Value();
 }
 
 /// What a matrix product writes over: it has no bytes.
@@ -104,6 +114,9 @@ SmallVector<Value> BlockBuilder::readBy(Operation *op) {
     op->walk(add);
   else
     add(op);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    if (Value number = branchNumber(branch))
+      read.insert(findBase(number));
   return read.takeVector();
 }
 
@@ -179,6 +192,8 @@ LogicalResult BlockBuilder::addItem() {
     return addConvolution(convolution);
   if (auto loop = dyn_cast<scf::WhileOp>(op))
     return addLoop(loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return addBranch(branch);
   InFlightDiagnostic diag = op->emitError() << "'" << op->getName() << "' has no code for the CPU";
   diag.attachNote() << "write it with StableHLO, or with linalg.generic on tensors";
   return diag;
@@ -382,9 +397,18 @@ LogicalResult BlockBuilder::addLoop(scf::WhileOp loop) {
   if (!predicate)
     return loop.emitError() << "this loop's condition is no element of a tensor; no code for that";
   SmallVector<unsigned> carried;
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(loop->getRegions(), captured);
+  auto isCaptured = [&](Value init) {
+    return llvm::any_of(captured, [&](Value value) {
+      return isa<RankedTensorType>(value.getType()) && !isShapeOnly(findBase(value)) &&
+             storageOf(value) == storageOf(init);
+    });
+  };
   for (OpResult result : loop.getResults()) {
     unsigned r = result.getResultNumber();
-    carried.push_back(placeResult(result, mayOverwrite(result, r) ? std::optional(r) : std::nullopt));
+    bool takesPlace = mayOverwrite(result, r) && !isCaptured(loop.getInits()[r]);
+    carried.push_back(placeResult(result, takesPlace ? std::optional(r) : std::nullopt));
   }
   for (auto [init, number] : llvm::zip(loop.getInits(), carried))
     if (storageOf(init) != number)
@@ -408,18 +432,46 @@ LogicalResult BlockBuilder::addLoop(scf::WhileOp loop) {
   body.addCopies(moves);
   if (failed(test.finish()) || failed(body.finish()))
     return failure();
-  // They run one after the other in the same place.
-  uint32_t arena = parts.addSlot(name("arena"), std::max(test.arenaBytes, body.arenaBytes));
+  addParts(Step::Kind::While, flag, test, body);
+  return success();
+}
+
+/// A step with two blocks, which run one after the other, or one of them, in the same place.
+void BlockBuilder::addParts(Step::Kind kind, Buffer decision, BlockBuilder &first, BlockBuilder &second) {
+  uint32_t arena = parts.addSlot(name("arena"), std::max(first.arenaBytes, second.arenaBytes));
   slots.push_back(arena);
-  for (BlockBuilder *part : {&test, &body})
+  for (BlockBuilder *part : {&first, &second})
     for (uint32_t slot : part->slots)
       if (parts.parents[slot] < 0)
         parts.parents[slot] = arena;
   items[current].innerArena = arena;
-  items[current].workspaceBytes += std::max(test.livePeakBytes, body.livePeakBytes);
-  Step &step = addStep(Step::Kind::While);
-  step.buffers = {flag};
-  step.bodies = {std::move(test.steps), std::move(body.steps)};
+  items[current].workspaceBytes += std::max(first.livePeakBytes, second.livePeakBytes);
+  Step &step = addStep(kind);
+  step.buffers = {decision};
+  step.bodies = {std::move(first.steps), std::move(second.steps)};
+}
+
+LogicalResult BlockBuilder::addBranch(scf::IfOp branch) {
+  Value number = branchNumber(branch);
+  if (!number || branch.getElseRegion().empty())
+    return branch.emitError() << "this branch's condition is no element of a tensor; no code for that";
+  Buffer decision = bufferOf(number);
+  SmallVector<Buffer> places;
+  for (OpResult result : branch.getResults())
+    places.push_back(storages[placeResult(result, std::nullopt)].buffer);
+  BlockBuilder then(parts, branch.getThenRegion().front(), this),
+      otherwise(parts, branch.getElseRegion().front(), this);
+  for (BlockBuilder *part : {&then, &otherwise}) {
+    if (failed(part->addItems()))
+      return failure();
+    SmallVector<std::pair<Value, Buffer>> copies;
+    for (auto [value, place] : llvm::zip(part->block.getTerminator()->getOperands(), places))
+      copies.push_back({value, place});
+    part->addCopies(copies);
+    if (failed(part->finish()))
+      return failure();
+  }
+  addParts(Step::Kind::Branch, decision, then, otherwise);
   return success();
 }
 

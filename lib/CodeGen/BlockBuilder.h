@@ -95,6 +95,8 @@ private:
   mlir::LogicalResult addMatmul(mlir::linalg::GenericOp op);
   mlir::LogicalResult addConvolution(ConvolutionOp op);
   mlir::LogicalResult addLoop(mlir::scf::WhileOp loop);
+  mlir::LogicalResult addBranch(mlir::scf::IfOp branch);
+  void addParts(runtime::Step::Kind kind, runtime::Buffer decision, BlockBuilder &first, BlockBuilder &second);
   mlir::LogicalResult addLibraryCall(mlir::Operation *op, runtime::Step::Kind kind, unsigned number,
                                      std::unique_ptr<runtime::LibraryCall> call, llvm::StringRef error);
 

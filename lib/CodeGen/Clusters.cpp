@@ -43,6 +43,39 @@ static bool onlyMoves(linalg::GenericOp op) {
          op.getDpsInputOperand(0)->get().getType() != op.getResultTypes()[0];
 }
 
+/// Lets a matrix product write its result the way its only reader, a transpose, wants it.
+static void absorbTransposes(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    auto mover = dyn_cast<linalg::GenericOp>(op);
+    if (!mover || !onlyMoves(mover))
+      continue;
+    AffineMap read = mover.getMatchingIndexingMap(mover.getDpsInputOperand(0));
+    auto dot = mover.getDpsInputOperand(0)->get().getDefiningOp<linalg::GenericOp>();
+    if (!read.isPermutation() || !dot || !dot->hasOneUse() || !findMatmul(dot))
+      continue;
+    AffineMap written = dot.getMatchingIndexingMap(dot.getDpsInitOperand(0));
+    SmallVector<AffineExpr> results(written.getNumResults());
+    for (auto [from, to] : llvm::zip(written.getResults(), read.getResults()))
+      results[cast<AffineDimExpr>(to).getPosition()] = from;
+    SmallVector<AffineMap> maps = dot.getIndexingMapsArray();
+    maps.back() = AffineMap::get(written.getNumDims(), 0, results, dot.getContext());
+    auto fill = dot.getDpsInitOperand(0)->get().getDefiningOp<linalg::FillOp>();
+    if (!fill)
+      continue;
+    OpBuilder builder(dot);
+    auto type = cast<RankedTensorType>(mover.getResultTypes()[0]);
+    Value empty = tensor::EmptyOp::create(builder, dot.getLoc(), type.getShape(), type.getElementType());
+    Value start = linalg::FillOp::create(builder, dot.getLoc(), fill.getInputs()[0], empty).getResult(0);
+    auto turned = linalg::GenericOp::create(builder, dot.getLoc(), type, dot.getInputs(), start, maps,
+                                            dot.getIteratorTypesArray());
+    IRMapping mapping;
+    dot.getRegion().cloneInto(&turned.getRegion(), mapping);
+    mover.getResult(0).replaceAllUsesWith(turned.getResult(0));
+    mover.erase();
+    dot.erase();
+  }
+}
+
 /// The loops' sizes must follow from the operands' shapes.
 static bool determinesLoops(ArrayRef<AffineMap> maps) {
   llvm::SmallBitVector seen(maps.front().getNumDims());
@@ -553,13 +586,66 @@ static void materializeFills(Block &block) {
   }
 }
 
+/// Copies the scalar ops that `value` is made of, and their 0-d tensors as arguments of `body`.
+static Value copyScalar(OpBuilder &builder, Value value, Block *body, SmallVectorImpl<Value> &inputs,
+                        IRMapping &mapping) {
+  if (mapping.contains(value))
+    return mapping.lookup(value);
+  Operation *op = value.getDefiningOp();
+  for (Value operand : op->getOperands()) {
+    if (mapping.contains(operand))
+      continue;
+    if (isa<RankedTensorType>(operand.getType())) {
+      inputs.push_back(operand);
+      mapping.map(operand, body->addArgument(operand.getType(), operand.getLoc()));
+    } else {
+      copyScalar(builder, operand, body, inputs, mapping);
+    }
+  }
+  builder.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+/// A program takes a branch by a number in a buffer: 0 for `then`, 1 for `else`. A kernel makes it of the condition.
+static void numberBranches(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    auto branch = dyn_cast<scf::IfOp>(op);
+    if (!branch || !branch.getCondition().getDefiningOp())
+      continue;
+    OpBuilder builder(branch);
+    Location loc = branch.getLoc();
+    auto type = RankedTensorType::get({}, builder.getI32Type());
+    auto region = std::make_unique<Region>();
+    auto *body = new Block();
+    region->push_back(body);
+    builder.setInsertionPointToStart(body);
+    SmallVector<Value> inputs;
+    IRMapping mapping;
+    Value condition = copyScalar(builder, branch.getCondition(), body, inputs, mapping);
+    Value zero = arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0);
+    Value one = arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 1);
+    Value number = arith::SelectOp::create(builder, loc, condition, zero, one);
+    Value tensor = tensor::FromElementsOp::create(builder, loc, type, number);
+    YieldOp::create(builder, loc, tensor);
+    builder.setInsertionPoint(branch);
+    auto kernel = KernelOp::create(builder, loc, TypeRange(type), inputs, nullptr);
+    kernel.getBody().takeBody(*region);
+    Value taken = tensor::ExtractOp::create(builder, loc, kernel.getResult(0), ValueRange());
+    Value isZero = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, taken,
+                                         arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0));
+    branch.getConditionMutable().assign(isZero);
+  }
+}
+
 static void formClusters(Block &block) {
   for (Operation &op : block)
     if (isa<scf::WhileOp, scf::IfOp, scf::IndexSwitchOp, scf::ForOp>(op))
       for (Region &region : op.getRegions())
         for (Block &inner : region)
           formClusters(inner);
+  numberBranches(block);
   dropBarriers(block);
+  absorbTransposes(block);
   absorbMovement(block);
   dropDead(block);
   splitReshapes(block);

@@ -9,6 +9,7 @@
 
 #include "BuildProgram.h"
 #include "Clusters.h"
+#include "EmitObject.h"
 #include "Lower.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -35,17 +36,38 @@ void registerCodeGenDialects(DialectRegistry &registry) {
               RematDialect, scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
 }
 
+/// Import takes the signedness off the types; files are read by it.
+static void noteSignedness(TypeRange types, std::vector<runtime::Program::Value> &values) {
+  for (auto [type, value] : llvm::zip(types, values))
+    value.isUnsigned = getElementTypeOrSelf(type).isUnsignedInteger();
+}
+
 FailureOr<CpuStep> compileForCpu(func::FuncOp function, const CpuOptions &options) {
   formClusters(function);
   OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
   FailureOr<BuiltProgram> built = buildProgram(function, *module, options.threads);
   if (failed(built) || failed(lowerKernels(*module, built->kernels)))
     return failure();
+  if (options.signature) {
+    noteSignedness(options.signature.getInputs(), built->program.arguments);
+    noteSignedness(options.signature.getResults(), built->program.results);
+  }
+  if (!options.entry.empty())
+    addEntryPoint(*module, built->program, options.entry);
   FailureOr<std::vector<char>> object = compileObject(*module);
   if (failed(object))
     return failure();
   return CpuStep{std::move(built->program), std::move(*object), std::move(built->graph), built->livePeakBytes,
                  built->provenPacking};
+}
+
+FailureOr<int64_t> findClusterPeak(func::FuncOp function, const CpuOptions &options) {
+  formClusters(function);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
+  FailureOr<BuiltProgram> built = buildProgram(function, *module, options.threads);
+  if (failed(built))
+    return failure();
+  return built->livePeakBytes;
 }
 
 FailureOr<LoadedKernels> loadKernels(const CpuStep &step, Location location) {

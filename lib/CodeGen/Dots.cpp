@@ -81,9 +81,15 @@ struct Loop {
   }
 };
 
-void append(SmallVectorImpl<Loop> &loops, const Loop &loop) {
-  if (loops.empty() || !loops.back().join(loop))
-    loops.push_back(loop);
+/// Puts the loops that move farthest outside and joins those that lie evenly.
+void joinLoops(SmallVectorImpl<Loop> &loops) {
+  llvm::stable_sort(loops,
+                    [](const Loop &x, const Loop &y) { return std::tuple(x.a, x.b, x.c) > std::tuple(y.a, y.b, y.c); });
+  SmallVector<Loop> joined;
+  for (const Loop &loop : loops)
+    if (joined.empty() || !joined.back().join(loop))
+      joined.push_back(loop);
+  loops = std::move(joined);
 }
 
 } // namespace
@@ -119,14 +125,16 @@ std::optional<runtime::MatmulSpec> findMatmul(linalg::GenericOp op) {
     if (loop.a < 0 || loop.b < 0 || loop.c < 0)
       return std::nullopt;
     if (loop.c == 0)
-      append(sums, loop);
+      sums.push_back(loop);
     else if (loop.b == 0)
-      append(rows, loop);
+      rows.push_back(loop);
     else if (loop.a == 0)
-      append(columns, loop);
+      columns.push_back(loop);
     else
-      append(batches, loop);
+      batches.push_back(loop);
   }
+  for (SmallVector<Loop> *loops : {&batches, &rows, &columns, &sums})
+    joinLoops(*loops);
   if (sums.size() > 1)
     return std::nullopt;
   Loop m = takeLongest(rows, batches), n = takeLongest(columns, batches), k = sums.empty() ? Loop() : sums.front();

@@ -238,6 +238,8 @@ private:
     if (auto constant = dyn_cast<AffineConstantExpr>(expression))
       return {index(constant.getValue()), {}};
     auto binary = cast<AffineBinaryOpExpr>(expression);
+    if (expression.getKind() == AffineExprKind::Mod) // It never wraps (Access.cpp).
+      return evaluate(lanes, binary.getLHS(), reader, point);
     Lanes a = evaluate(lanes, binary.getLHS(), reader, point), b = evaluate(lanes, binary.getRHS(), reader, point);
     bool isVector = lanes.varies(a.value) || lanes.varies(b.value);
     Value x = isVector ? lanes.spread(a.value) : a.value, y = isVector ? lanes.spread(b.value) : b.value;

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -46,10 +47,16 @@ struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<ModuleOp>> {
     config.enableFolding(false);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       signalPassFailure();
+    // What the processor has no instructions for is left to libm.
     RewritePatternSet calls(&getContext());
-    // Only what has no LLVM intrinsic with exact results is left for libm.
     populateMathToLibmConversionPatterns(calls);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(calls), config)))
+    ConversionTarget target(getContext());
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    target.addIllegalDialect<math::MathDialect>();
+    target.addLegalOp<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::CountLeadingZerosOp,
+                      math::CountTrailingZerosOp, math::CtPopOp, math::FloorOp, math::FmaOp, math::RoundEvenOp,
+                      math::SqrtOp, math::TruncOp>();
+    if (failed(applyPartialConversion(getOperation(), target, std::move(calls))))
       signalPassFailure();
   }
 };

@@ -1,4 +1,4 @@
-//===- CommandLine.cpp - The flags of remat-opt ---------------------------===//
+//===- CommandLine.cpp - The flags of planning ----------------------------===//
 //
 // Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -33,9 +33,13 @@ struct Flags {
   TYPE MEMBER{NAME, cl::desc(HELP), cl::value_desc(VALUE), cl::cat(category())};
 #include "remat/Transforms/Options.def"
 
-  cl::opt<std::string> emit{"emit", cl::desc("What to write: mlir, mlirbc or graph-json (the planner's graph)"),
-                            cl::value_desc("KIND"), cl::init("mlir"), cl::cat(category())};
-  cl::list<std::string> report{"report", cl::desc("Write what was gained; - prints it"),
+  cl::opt<std::string> emit{"emit",
+                            cl::desc("What to write. remat-opt: mlir (default), mlirbc or graph-json (the planner's "
+                                     "graph); remat-run, instead of running: object or shared"),
+                            cl::value_desc("KIND"), cl::cat(category())};
+  cl::list<std::string> report{"report",
+                               cl::desc("Write what was gained; - prints it; remat-run: FILE.trace.json for a Chrome "
+                                        "trace of a run"),
                                cl::value_desc("FILE.json|FILE.txt|-"), cl::cat(category())};
   cl::opt<std::string> plan{"plan", cl::desc("Apply this plan instead of making one"), cl::value_desc("FILE.json"),
                             cl::cat(category())};
@@ -78,10 +82,11 @@ LaterFlags &later() {
 
 } // namespace
 
-static llvm::StringRef toolName = "remat-opt";
-void setToolName(llvm::StringRef name) { toolName = name; }
+static Tool theTool = Tool::Opt;
+void setTool(Tool tool) { theTool = tool; }
 
 void printError(llvm::StringRef message, llvm::StringRef note) {
+  llvm::StringRef toolName = theTool == Tool::Opt ? "remat-opt" : "remat-run";
   llvm::errs() << toolName << ": error: " << message << "\n";
   if (!note.empty())
     llvm::errs() << toolName << ": note: " << note << "\n";
@@ -107,8 +112,7 @@ static void take(const Flag &flag, T &value, bool &given) {
 static void take(const Flags::List &flag, std::vector<std::string> &value, bool &given) {
   for (llvm::StringRef text : flag)
     for (llvm::StringRef item : llvm::split(text, ','))
-      if (!item.empty())
-        value.push_back(item.str());
+      value.push_back(item.str()); // Empty ones too: whoever reads the list complains.
   given |= flag.getNumOccurrences() > 0;
 }
 
@@ -117,11 +121,23 @@ static bool unsupported(const llvm::Twine &what, llvm::StringRef note) {
   return false;
 }
 
+static bool isElsewhere(const llvm::Twine &what, llvm::StringRef tool, llvm::StringRef note) {
+  printError((what + " is " + tool + "'s").str(), note);
+  return false;
+}
+
 static bool checkEmit(llvm::StringRef emit) {
-  if (llvm::is_contained({"mlir", "mlirbc", "graph-json"}, emit))
+  bool isGraph = llvm::is_contained({"mlir", "mlirbc", "graph-json"}, emit);
+  bool isStep = llvm::is_contained({"object", "shared"}, emit);
+  if (theTool == Tool::Opt ? isGraph : isStep)
     return true;
-  llvm::StringRef note = "this version writes --emit=mlir, mlirbc or graph-json";
-  if (llvm::is_contained({"linalg", "llvm", "ptx", "cubin", "fatbin", "object", "shared"}, emit))
+  if (isGraph)
+    return isElsewhere("--emit=" + emit, "remat-opt", "remat-run runs the step, or writes --emit=object or shared");
+  if (isStep)
+    return isElsewhere("--emit=" + emit, "remat-run", ("say remat-run STEP.mlir --emit=" + emit + " -o FILE").str());
+  llvm::StringRef note = theTool == Tool::Opt ? "this version writes --emit=mlir, mlirbc or graph-json"
+                                              : "this version writes --emit=object or shared";
+  if (llvm::is_contained({"linalg", "llvm", "ptx", "cubin", "fatbin"}, emit))
     return unsupported("--emit=" + emit, note);
   printError(("unknown --emit '" + emit + "'").str(), note);
   return false;
@@ -129,7 +145,10 @@ static bool checkEmit(llvm::StringRef emit) {
 
 static bool checkReport(llvm::StringRef report) {
   llvm::StringRef note = "say --report=FILE.json, --report=FILE.txt or --report=-";
-  if (report.ends_with(".trace.json") || report.ends_with(".html"))
+  if (isTrace(report))
+    return theTool == Tool::Run ||
+           isElsewhere("--report=" + report, "remat-run", "a trace has the times of a run; " + note.str());
+  if (report.ends_with(".html"))
     return unsupported("--report=" + report, note);
   if (report == "-" || report.ends_with(".json") || report.ends_with(".txt"))
     return true;
@@ -179,7 +198,10 @@ std::optional<CommandLine> readPlanningFlags() {
   result.anyPrintingFlag = anyFlagGiven({"mlir-print", "mlir-elide"});
   result.anyPassFlag = anyFlagGiven({"mlir-timing", "mlir-output-format", "mlir-print-ir-", "mlir-pass-",
                                      "mlir-enable-debugger", "log-actions", "profile-actions", "dump-pass-pipeline"});
-  if (!checkRepetitions() || !checkLaterFlags() || !checkEmit(result.emit) ||
+  bool emits = flags().emit.getNumOccurrences() > 0;
+  if (!emits && theTool == Tool::Opt)
+    result.emit = "mlir";
+  if (!checkRepetitions() || !checkLaterFlags() || (emits && !checkEmit(result.emit)) ||
       !llvm::all_of(result.reports, checkReport))
     return std::nullopt;
   if (!result.planFile.empty())

@@ -1,4 +1,4 @@
-//===- CommandLine.h - The flags of remat-opt --------------------*- C++ -*-===//
+//===- CommandLine.h - The flags of planning ---------------------*- C++ -*-===//
 //
 // Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,11 +11,15 @@
 
 namespace remat {
 
+/// The tools that plan: remat-opt writes graphs, remat-run compiled steps.
+enum class Tool { Opt, Run };
+
 struct CommandLine {
   RematOptions options;
   std::string input = "-", output = "-";
-  std::string emit = "mlir";        ///< mlir, mlirbc or graph-json.
-  std::vector<std::string> reports; ///< FILE.json, FILE.txt or `-`.
+  /// remat-opt: mlir, mlirbc or graph-json; remat-run: object, shared, or empty where the step is run.
+  std::string emit;
+  std::vector<std::string> reports; ///< FILE.json, FILE.txt or `-`; remat-run: FILE.trace.json too.
   std::string planFile, planOut;    ///< `--plan`, `--plan-out`; empty where not given.
   bool anyPlanningFlag = false;
   /// A flag says how to print, so that an unchanged module must be printed too.
@@ -31,8 +35,11 @@ void registerPlanningFlags();
 /// version doesn't support, or flags that contradict each other.
 std::optional<CommandLine> readPlanningFlags();
 
-/// Whose name stands in front of errors; `remat-opt` unless it is said otherwise. The text must live on.
-void setToolName(llvm::StringRef name);
+/// Whose flags are read, and whose name stands in front of errors; remat-opt unless it is said otherwise.
+void setTool(Tool tool);
+
+/// True for `--report`'s file with the times of a run.
+inline bool isTrace(llvm::StringRef report) { return report.ends_with(".trace.json"); }
 
 /// `remat-opt: error: …` and a note on standard error.
 void printError(llvm::StringRef message, llvm::StringRef note = {});

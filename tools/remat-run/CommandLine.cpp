@@ -82,8 +82,29 @@ std::optional<Error> checkRange(const cl::opt<int> &flag, int most) {
                    "say a number from 1 to " + std::to_string(most));
 }
 
+/// What says how a step is run means nothing where none is.
+std::optional<Error> checkEmits() {
+  Flags &all = flags();
+  const cl::Option *ofRuns[] = {&all.inputs,    &all.randomInputs, &all.expect,    &all.outputs,
+                                &all.repeat,    &all.verify,       &all.profile,   &all.measure,
+                                &all.nanPolicy, &all.tolerance,    &all.arenaLimit};
+  for (const cl::Option *flag : ofRuns)
+    if (flag->getNumOccurrences())
+      return makeError("--emit and --" + flag->ArgStr.str() + " contradict each other", "",
+                       "an emitted step is run by the program it becomes part of; leave --emit out to run it here");
+  if (all.output.empty() || all.output == "-")
+    return makeError("--emit needs a file to write", "", "say -o FILE; a header is written beside it");
+  return std::nullopt;
+}
+
 std::optional<Error> checkFlags(bool runs) {
   Flags &all = flags();
+  if (!runs)
+    if (auto error = checkEmits())
+      return error;
+  if (runs && all.output.getNumOccurrences())
+    return makeError("-o without --emit", "",
+                     "--emit=object or shared writes the step, --outputs=FILE.npz what it computes");
   if (auto error = checkRange(all.threads, 1024))
     return error;
   if (auto error = checkRange(all.repeat, 1000000))

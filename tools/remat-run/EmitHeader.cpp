@@ -28,7 +28,8 @@ static std::string listValues(const std::vector<runtime::Program::Value> &values
     // A name must not end the comment.
     for (size_t at; (at = name.find("*/")) != name.npos;)
       name.replace(at, 2, "* /");
-    text += " *   " + std::to_string(i) + "  " + runtime::spell(values[i].type) + "  " + name + "\n";
+    text += " *   " + std::to_string(i) + "  " + runtime::spell(values[i].type) +
+            (values[i].isUnsigned ? " unsigned  " : "  ") + name + "\n";
   }
   return text;
 }

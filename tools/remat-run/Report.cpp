@@ -34,7 +34,10 @@ void writeRunSummary(std::ostream &out, const RunResult &result) {
                   result.stepMs.size(), result.stepMs.size() == 1 ? "run" : "runs", result.threads,
                   result.threads == 1 ? "thread" : "threads");
   out << format("compile time  %.0f ms\n", result.compileMs);
-  out << "planned peak  " << spellBytes(result.plannedPeakBytes) << "\n";
+  out << "planned peak  " << spellBytes(result.plannedPeakBytes);
+  if (result.givenPeakBytes)
+    out << " (" << spellBytes(*result.givenPeakBytes) << " as it came)";
+  out << "\n";
   if (result.measured)
     out << "measured peak " << spellBytes(result.measured->peakBytes)
         << (result.measured->peakBytes == result.plannedPeakBytes ? ", as planned" : "") << "\n";
@@ -67,6 +70,7 @@ std::string addRunMembers(std::string reportJson, const RunResult &result) {
   members += ",\n  \"measured_peak_bytes\": " +
              integer(result.measured ? std::optional(result.measured->peakBytes) : std::nullopt);
   members += ",\n  \"planned_peak_bytes\": " + integer(result.plannedPeakBytes);
+  members += ",\n  \"planned_peak_bytes_before\": " + integer(result.givenPeakBytes.value_or(result.plannedPeakBytes));
   members += ",\n  \"rss_growth_bytes\": " + integer(result.rssGrowthBytes);
   members += ",\n  \"threads\": " + std::to_string(result.threads);
   bool timed = !result.stepMs.empty();
@@ -81,32 +85,26 @@ std::string addRunMembers(std::string reportJson, const RunResult &result) {
   return reportJson.substr(0, last + 1) + members + "\n}\n";
 }
 
-Expected<std::vector<OutputFile>> writeRunFiles(const RunOptions &options, const RunResult &result) {
-  std::vector<OutputFile> files;
-  auto add = [&](const std::string &path, auto write) -> std::optional<Error> {
-    if (path.empty())
-      return std::nullopt;
-    Expected<OutputFile> file = OutputFile::open(path);
-    if (!file)
-      return file.error();
-    write(file->stream());
-    files.push_back(std::move(*file));
-    return std::nullopt;
-  };
-  const std::vector<runtime::Program::Value> &results = result.context->executable().program().results;
-  auto writeOutputs = [&](std::ostream &out) {
-    std::vector<runtime::NpzEntry> entries;
-    for (size_t i = 0; i < results.size(); ++i)
-      entries.push_back(
-          {runtime::npzKey(i, results[i].name), results[i].type, results[i].isUnsigned, result.context->result(i)});
-    runtime::writeNpz(out, entries);
-  };
-  if (auto error = add(options.outputs, writeOutputs))
-    return std::move(*error);
-  if (result.profile)
-    if (auto error = add(options.profileFile, [&](std::ostream &out) { writeChromeTrace(out, *result.profile); }))
-      return std::move(*error);
-  return files;
+static void writeResults(std::ostream &out, const runtime::Context &context) {
+  const std::vector<runtime::Program::Value> &results = context.executable().program().results;
+  std::vector<runtime::NpzEntry> entries;
+  for (size_t i = 0; i < results.size(); ++i)
+    entries.push_back({runtime::npzKey(i, results[i].name), results[i].type, results[i].isUnsigned, context.result(i)});
+  runtime::writeNpz(out, entries);
+}
+
+std::optional<Error> writeRunFiles(const RunOptions &options, const RunResult &result, Outputs &outputs) {
+  if (!options.outputs.empty()) {
+    if (auto error = outputs.open(options.outputs))
+      return error;
+    writeResults(outputs.last(), *result.context);
+  }
+  if (result.profile && !options.profileFile.empty()) {
+    if (auto error = outputs.open(options.profileFile))
+      return error;
+    writeChromeTrace(outputs.last(), *result.profile);
+  }
+  return std::nullopt;
 }
 
 } // namespace remat

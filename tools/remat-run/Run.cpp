@@ -211,6 +211,7 @@ Expected<RunResult> runProgram(const RunTarget &target, const RunOptions &option
   result.residentBytes = result.arguments->bytes();
   result.arenaBytes = program.arenaBytes;
   result.plannedPeakBytes = program.plannedPeakBytes;
+  result.givenPeakBytes = target.givenPeakBytes;
   result.compileMs = target.compileMs;
   runtime::ContextOptions contextOptions;
   contextOptions.arenaLimitBytes = options.arenaLimitBytes;

@@ -9,7 +9,7 @@
 
 #include "Arguments.h"
 #include "Expectation.h"
-#include "remat/Plan/OutputFile.h"
+#include "Outputs.h"
 #include "remat/Runtime/Executable.h"
 
 #include <iosfwd>
@@ -21,6 +21,7 @@ struct RunTarget {
   std::shared_ptr<const runtime::Executable> rewritten;
   std::shared_ptr<const runtime::Executable> original; ///< For `--verify`; else null.
   double compileMs = 0;
+  std::optional<int64_t> givenPeakBytes; ///< Of the clusters of the original; nothing where the plan changes nothing.
 };
 
 /// What came of it.
@@ -28,6 +29,7 @@ struct RunResult {
   int threads = 1;
   int64_t residentBytes = 0; ///< Of the arguments.
   int64_t arenaBytes = 0, plannedPeakBytes = 0;
+  std::optional<int64_t> givenPeakBytes;
   std::optional<runtime::Measurement> measured; ///< Nothing with `--measure=false`.
   int64_t rssGrowthBytes = 0;                   ///< From before the context was made to behind its first run.
   double compileMs = 0;
@@ -53,7 +55,7 @@ struct RunResult {
 Expected<RunResult> runProgram(const RunTarget &target, const RunOptions &options);
 
 /// Writes the files of `--outputs` and `--profile`; the caller commits them together with its own.
-Expected<std::vector<OutputFile>> writeRunFiles(const RunOptions &options, const RunResult &result);
+std::optional<Error> writeRunFiles(const RunOptions &options, const RunResult &result, Outputs &outputs);
 
 /// Step time, memory and errors, in at most 80 columns; the profile as a table.
 void writeRunSummary(std::ostream &out, const RunResult &result);

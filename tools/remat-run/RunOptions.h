@@ -41,8 +41,8 @@ struct RunOptions {
 /// the flags of planning are remat-opt's.
 void registerRunFlags();
 
-/// Reads the flags after the command line is parsed. `runs`: false where the program is only emitted, which needs no
-/// inputs. Error: flags that contradict each other, values out of range, no inputs.
+/// Reads the flags after the command line is parsed. `runs`: false where the program is only emitted, which needs `-o`
+/// and takes no flag of a run but `--threads`. Error: flags that contradict each other, values out of range, no inputs.
 Expected<RunOptions> readRunFlags(bool runs = true);
 
 } // namespace remat

@@ -3,24 +3,18 @@
 // Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reads, plans and rewrites as remat-opt does, then compiles for this machine and runs.
+// Reads, plans and rewrites as remat-opt does, then compiles for this machine, and runs or writes.
 //
 //===----------------------------------------------------------------------===//
 
-#include "CommandLine.h"
-#include "Input.h"
+#include "Compile.h"
+#include "Emit.h"
 #include "Run.h"
-#include "RunOptions.h"
-
-#include "remat/CodeGen/Cpu.h"
-#include "remat/Import/Import.h"
-#include "remat/Plan/OutputFile.h"
-#include "remat/Plan/Report.h"
-#include "remat/Transforms/Pipelines.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 
 #include <chrono>
@@ -30,160 +24,95 @@
 using namespace mlir;
 using namespace remat;
 
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double millisecondsSince(Clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
-
-/// One compiled version of the step.
-struct Compiled {
-  std::shared_ptr<const runtime::Executable> executable;
-  int64_t livePeakBytes = 0;
-  bool provenPacking = false;
-};
-
-/// Import takes the signedness off the types; files are read by it.
-void noteSignedness(TypeRange types, std::vector<runtime::Program::Value> &values) {
-  for (auto [type, value] : llvm::zip(types, values))
-    value.isUnsigned = getElementTypeOrSelf(type).isUnsignedInteger();
-}
-
-FailureOr<Compiled> compile(func::FuncOp function, int threads) {
-  FunctionType given = function.getFunctionType();
-  if (failed(importStableHlo(function)))
-    return failure();
-  FailureOr<CpuStep> step = compileForCpu(function, {threads});
-  if (failed(step))
-    return failure();
-  noteSignedness(given.getInputs(), step->program.arguments);
-  noteSignedness(given.getResults(), step->program.results);
-  FailureOr<LoadedKernels> kernels = loadKernels(*step, function.getLoc());
-  if (failed(kernels))
-    return failure();
-  auto executable = runtime::Executable::create(std::move(step->program), kernels->functions, kernels->code);
-  if (!executable)
-    return emitError(function.getLoc()) << executable.error().str();
-  return Compiled{*executable, step->livePeakBytes, step->provenPacking};
-}
-
-/// The step as it came, for `--verify`.
-FailureOr<Compiled> compileOriginal(ModuleOp module, const RematOptions &options, int threads) {
-  OwningOpRef<ModuleOp> copy = module.clone();
-  FailureOr<func::FuncOp> function = findMainFunction(*copy, options.function);
-  if (failed(function) || failed(flattenFunction(*function)))
-    return failure();
-  return compile(*function, threads);
-}
-
-class Runner {
-public:
-  Runner(const CommandLine &line, const RunOptions &options, const Input &input)
-      : line(line), options(options), input(input) {}
-
-  LogicalResult run(ModuleOp module) {
-    RunTarget target;
-    if (options.verify) {
-      FailureOr<Compiled> original = compileOriginal(module, line.options, options.threads);
-      if (failed(original))
-        return failure();
-      target.original = original->executable;
-    }
-    auto begin = Clock::now();
-    FailureOr<Report> report = planAndCompile(module, target);
-    if (failed(report))
-      return failure();
-    target.compileMs = millisecondsSince(begin);
-    Expected<RunResult> result = runProgram(target, options);
-    if (!result)
-      return printError(result.error()), failure();
-    return write(*report, *result);
+static void writeReport(std::ostream &out, StringRef path, const Report &report, const RunResult &result) {
+  if (isTrace(path))
+    return writeChromeTrace(out, *result.profile);
+  if (path.ends_with(".json")) {
+    std::ostringstream text;
+    writeReportJson(text, report);
+    out << addRunMembers(text.str(), result);
+    return;
   }
+  writeReportText(out, report);
+  out << "\n";
+  writeRunSummary(out, result);
+}
 
-private:
-  FailureOr<Report> planAndCompile(ModuleOp module, RunTarget &target) {
-    FailureOr<ExtractedModule> extracted = extractModule(module, line.options);
-    if (failed(extracted))
+static LogicalResult write(const CommandLine &line, const RunOptions &options, const Report &report,
+                           const RunResult &result) {
+  Outputs outputs;
+  std::optional<Error> error = writeRunFiles(options, result, outputs);
+  for (const std::string &path : line.reports)
+    if (!error && !(error = outputs.open(path)))
+      writeReport(outputs.last(), path, report, result);
+  if (!error)
+    error = outputs.commit();
+  if (error)
+    return printError(*error), failure();
+  if (!llvm::is_contained(line.reports, "-"))
+    writeRunSummary(std::cout, result);
+  return success();
+}
+
+static LogicalResult runStep(ModuleOp module, const CommandLine &line, const RunOptions &options, const Input &input) {
+  RunTarget target;
+  if (options.verify) {
+    FailureOr<CpuStep> original = compileOriginal(module, line.options, options.threads);
+    if (failed(original))
       return failure();
-    auto begin = Clock::now();
-    FailureOr<PolicyPlan> planned = planModule(*extracted, line.options);
-    if (failed(planned))
+    auto loaded = loadStep(std::move(*original), module.getLoc());
+    if (failed(loaded))
       return failure();
-    ReportContext context;
-    context.tool = "remat-run " REMAT_VERSION;
-    context.input = input.name;
-    context.policy = line.options.policy;
-    context.segments = !line.options.segments.empty()    ? line.options.segments
-                       : line.options.policy == "sqrt-n" ? "sqrt"
-                                                         : "none";
-    context.device = extracted->extractOptions.device.name;
-    context.planSeconds = millisecondsSince(begin) / 1000;
-    Report report = makeReport(extracted->extracted.graph, *planned, std::move(context));
-    FailureOr<std::optional<Simulation>> rewritten = applyToModule(*extracted, planned->plan);
-    if (failed(rewritten))
-      return failure();
-    if (extracted->joined)
-      return extracted->function.emitError() << "forward and backward are two functions, so there is no step to run";
-    stripMarks(extracted->function);
-    FailureOr<Compiled> compiled = compile(extracted->function, options.threads);
-    if (failed(compiled))
-      return failure();
-    target.rewritten = compiled->executable;
-    report.arenaBytes = compiled->executable->program().arenaBytes;
-    return report;
+    target.original = *loaded;
   }
+  auto begin = std::chrono::steady_clock::now();
+  FailureOr<CompiledStep> compiled = compileStep(module, line, input, options.threads);
+  if (failed(compiled))
+    return failure();
+  auto rewritten = loadStep(std::move(compiled->step), module.getLoc());
+  if (failed(rewritten))
+    return failure();
+  target.rewritten = *rewritten;
+  target.givenPeakBytes = compiled->givenPeakBytes;
+  target.compileMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  Expected<RunResult> result = runProgram(target, options);
+  if (!result)
+    return printError(result.error()), failure();
+  return write(line, options, compiled->report, *result);
+}
 
-  LogicalResult write(const Report &report, const RunResult &result) {
-    Expected<std::vector<OutputFile>> files = writeRunFiles(options, result);
-    if (!files)
-      return printError(files.error()), failure();
-    for (const std::string &path : line.reports) {
-      std::ostringstream text;
-      if (StringRef(path).ends_with(".json")) {
-        writeReportJson(text, report);
-        text.str(addRunMembers(text.str(), result));
-      } else {
-        writeReportText(text, report);
-        text << "\n";
-        writeRunSummary(text, result);
-      }
-      if (path == "-") {
-        std::cout << text.str();
-        continue;
-      }
-      Expected<OutputFile> file = OutputFile::open(path);
-      if (!file)
-        return printError(file.error()), failure();
-      file->stream() << text.str();
-      files->push_back(std::move(*file));
-    }
-    if (std::optional<Error> error = OutputFile::commitAll(*files))
-      return printError(*error), failure();
-    if (!llvm::is_contained(line.reports, "-"))
-      writeRunSummary(std::cout, result);
-    return success();
-  }
+/// The flags of a run; a trace among the reports needs a profile.
+static Expected<RunOptions> readOptions(const CommandLine &line) {
+  bool runs = line.emit.empty();
+  Expected<RunOptions> options = readRunFlags(runs);
+  auto trace = llvm::find_if(line.reports, isTrace);
+  if (!options || trace == line.reports.end())
+    return options;
+  if (!runs)
+    return makeError("--emit and --report=" + *trace + " contradict each other", "", "a trace has the times of a run");
+  options->profile = true;
+  return options;
+}
 
-  const CommandLine &line;
-  const RunOptions &options;
-  const Input &input;
-};
-
-} // namespace
+/// Where this program is, for what stands beside it.
+static std::string findTool(const char *name) {
+  static int inThisProgram;
+  return llvm::sys::fs::getMainExecutable(name, &inThisProgram);
+}
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  setToolName("remat-run");
+  setTool(Tool::Run);
   OutputFile::removeOnSignals();
   registerPlanningFlags();
   registerRunFlags();
-  llvm::cl::ParseCommandLineOptions(argc, argv, "remat-run: compiles a training step in one arena and runs it\n");
+  llvm::cl::ParseCommandLineOptions(argc, argv,
+                                    "remat-run: compiles a training step in one arena and runs it, or writes it\n");
   std::optional<CommandLine> line = readPlanningFlags();
   if (!line)
     return 1;
-  Expected<RunOptions> options = readRunFlags();
+  bool runs = line->emit.empty();
+  Expected<RunOptions> options = readOptions(*line);
   if (!options)
     return printError(options.error()), 1;
   if (line->options.device == RematOptions().device)
@@ -207,5 +136,6 @@ int main(int argc, char **argv) {
   OwningOpRef<ModuleOp> module = parseModule(sources, &context, *input);
   if (!module)
     return 1;
-  return failed(Runner(*line, *options, *input).run(*module));
+  return failed(runs ? runStep(*module, *line, *options, *input)
+                     : emitStep(*module, *line, *options, *input, findTool(argv[0])));
 }

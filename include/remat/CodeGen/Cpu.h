@@ -19,6 +19,12 @@ namespace remat {
 
 struct CpuOptions {
   int threads = 1;
+  /// The function's type before it was imported: it tells which integers are unsigned. Null: none is.
+  mlir::FunctionType signature = {};
+  /// Not empty: the object also holds the program's image, the table of its kernels and the function
+  /// `remat_program *ENTRY_open(void)`, the only one that is seen from outside (remat-c/Remat.h), so it is for a file,
+  /// not for `loadKernels`.
+  std::string entry = {};
 };
 
 /// A step as a program and an object file that holds its kernels.
@@ -33,6 +39,9 @@ struct CpuStep {
 /// Compiles a flat function of StableHLO or upstream ops, which is imported and clustered on the way. Its order of ops
 /// is kept as far as clusters allow. Emits an error at an op that has no code.
 mlir::FailureOr<CpuStep> compileForCpu(mlir::func::FuncOp function, const CpuOptions &options);
+
+/// The live peak that compiling would find: clusters the function, lays it out and compiles nothing.
+mlir::FailureOr<int64_t> findClusterPeak(mlir::func::FuncOp function, const CpuOptions &options);
 
 /// The kernels of a compiled step, loaded into this process.
 struct LoadedKernels {

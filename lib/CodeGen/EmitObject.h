@@ -1,0 +1,21 @@
+//===- EmitObject.h - A compiled step as one object --------------*- C++ -*-===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "remat/Runtime/Program.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace remat {
+
+/// Makes lowered kernels (Lower.h) self-contained: adds the program as an image, the table of its kernels and
+/// `remat_program *ENTRY_open(void)`, as remat-c/Remat.h describes them. Nothing but that function is seen from
+/// outside. Precondition: `module` has a function for each of the program's kernels.
+void addEntryPoint(mlir::ModuleOp module, const runtime::Program &program, llvm::StringRef entry);
+
+} // namespace remat

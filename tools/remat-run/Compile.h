@@ -1,0 +1,38 @@
+//===- Compile.h - From a module to a compiled step -------------*- C++ -*-===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "CommandLine.h"
+#include "Input.h"
+
+#include "remat/CodeGen/Cpu.h"
+#include "remat/Plan/Report.h"
+#include "remat/Runtime/Executable.h"
+
+namespace remat {
+
+struct CompiledStep {
+  CpuStep step;
+  Report report; ///< With the arena's size.
+  /// Peak of the clusters of the step as it came; nothing if the plan changes nothing.
+  std::optional<int64_t> givenPeakBytes;
+};
+
+/// Plans, rewrites and compiles. A plan that the policy sqrt-n makes is dropped if it raises the peak of the clusters,
+/// which sqrt-n promises not to do. `entry`: that of CpuOptions. Emits errors.
+mlir::FailureOr<CompiledStep> compileStep(mlir::ModuleOp module, const CommandLine &line, const Input &input,
+                                          int threads, std::string entry = "");
+
+/// The step as it came. Emits errors.
+mlir::FailureOr<CpuStep> compileOriginal(mlir::ModuleOp module, const RematOptions &options, int threads,
+                                         std::string entry = "");
+
+/// Loads a step into this process. Emits errors.
+mlir::FailureOr<std::shared_ptr<const runtime::Executable>> loadStep(CpuStep step, mlir::Location location);
+
+} // namespace remat

@@ -1,0 +1,109 @@
+//===- Link.cpp - An object becomes a shared one ---------------------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Link.h"
+#include "remat/Plan/OutputFile.h"
+
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+
+#include <csignal>
+
+namespace path = llvm::sys::path;
+
+namespace remat {
+
+constexpr llvm::StringLiteral drivers[] = {"cc", "c++", "gcc", "clang", "clang-22"};
+/// Where the runtime is, seen from the tool's folder; a distribution's folder of libraries has other names than `lib`.
+constexpr llvm::StringLiteral libraryFolders[] = {"../" REMAT_LIBRARY_FOLDER, "../lib"};
+
+Expected<SharedLinker> SharedLinker::find(llvm::StringRef executable) {
+  SharedLinker linker;
+  std::string tried;
+  for (llvm::StringRef folder : libraryFolders) {
+    llvm::SmallString<128> place(path::parent_path(executable));
+    path::append(place, folder, "libRematRuntime.a");
+    path::remove_dots(place, /*remove_dot_dot=*/true);
+    if (linker.runtime.empty() && llvm::sys::fs::exists(place))
+      linker.runtime = place.str();
+    tried = place.str();
+  }
+  if (linker.runtime.empty())
+    return makeError("the runtime library isn't there", tried,
+                     "install it beside the tool, or say --emit=object and link that with libRematRuntime");
+  for (llvm::StringRef name : drivers)
+    if (auto found = llvm::sys::findProgramByName(name)) {
+      linker.driver = *found;
+      return linker;
+    }
+  return makeError("no compiler is there to link with (looked for " + llvm::join(llvm::ArrayRef(drivers), ", ") + ")",
+                   "", "install one of them, or say --emit=object, which needs none");
+}
+
+namespace {
+
+/// Keeps the signals that end a tool waiting, because nobody else would remove the folder. The linker inherits that;
+/// it runs for less than a second.
+class SignalsWait {
+public:
+  SignalsWait() {
+    sigset_t ending;
+    ::sigemptyset(&ending);
+    for (int signal : {SIGINT, SIGTERM, SIGHUP})
+      ::sigaddset(&ending, signal);
+    ::sigprocmask(SIG_BLOCK, &ending, &before);
+  }
+  ~SignalsWait() { ::sigprocmask(SIG_SETMASK, &before, nullptr); }
+
+private:
+  sigset_t before;
+};
+
+} // namespace
+
+static std::optional<Error> writeFile(const std::string &path, llvm::StringRef text) {
+  Expected<OutputFile> file = OutputFile::open(path);
+  if (!file)
+    return file.error();
+  file->stream().write(text.data(), std::streamsize(text.size()));
+  return file->commit();
+}
+
+Expected<std::string> SharedLinker::link(llvm::ArrayRef<char> object, llvm::StringRef entry,
+                                         llvm::StringRef name) const {
+  SignalsWait wait;
+  llvm::SmallString<128> folder;
+  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("remat", folder))
+    return makeError("no folder for temporary files can be made: " + llvm::StringRef(error.message()).lower(), "",
+                     "TMPDIR says where it is made");
+  llvm::scope_exit remove([&] { (void)llvm::sys::fs::remove_directories(folder); });
+  std::string base = folder.str().str() + "/", step = base + "step.o", exported = base + "exported",
+              shared = base + "step.so";
+  if (auto error = writeFile(step, llvm::StringRef(object.data(), object.size())))
+    return *error;
+  // The runtime's C++ symbols would meet those of another version in the process that loads this.
+  if (auto error = writeFile(exported, ("{ global: " + entry + "_open; remat_*; local: *; };\n").str()))
+    return *error;
+  // -Xlinker, for names may hold the commas at which -Wl is split.
+  std::string script = "--version-script=" + exported, soname = ("-soname=" + name).str();
+  llvm::StringRef arguments[] = {
+      driver, "-shared",         "-o",       shared, step,       runtime, "-Xlinker", script, "-Xlinker",
+      soname, "-Wl,--as-needed", "-lstdc++", "-lm",  "-lpthread"};
+  std::string failure;
+  int status = llvm::sys::ExecuteAndWait(driver, arguments, std::nullopt, {}, 0, 0, &failure);
+  if (status != 0)
+    return makeError("the step can't be linked: '" + driver + "' " +
+                         (failure.empty() ? "exits with " + std::to_string(status) : failure),
+                     "", "--emit=object writes the step without linking it");
+  return readFile(shared);
+}
+
+} // namespace remat
