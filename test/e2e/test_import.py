@@ -5,7 +5,7 @@ import struct
 import numpy as np
 import pytest
 
-from conftest import BIN, SHARED
+from conftest import ALL, BIN, SHARED
 from test_rewrites import inputs_of
 from upstream import Function
 
@@ -23,7 +23,10 @@ def model_of(graph):
 def rounding(graph):
     """What computing in f32 costs the model."""
     rows = [row.split("\t") for row in (SHARED / "graphs" / "TOLERANCE.tsv").read_text().splitlines()[1:]]
-    return (ROUNDING | {row[0]: float(row[3]) for row in rows}).get(model_of(graph), 1e-5 / 30)
+    known = ROUNDING | {row[0]: float(row[3]) for row in rows}
+    model = model_of(graph)
+    # `gpt2_ckpt` computes what `gpt2` does.
+    return known.get(model, known.get(model.split("_")[0], 1e-5 / 30))
 
 
 def load(graph):
@@ -51,8 +54,15 @@ def in_f64(text):
     return re.sub(r"(?<![A-Za-z0-9_])f32(?=[>,)])", "f64", text.replace("xf32", "xf64"))
 
 
+def skip_slow(graph):
+    """Upstream's loops take long to compile, and test_run.py looks at the same numbers through our own."""
+    if not ALL and (graph.stat().st_size >= 200_000 or ".raw" in graph.name):
+        pytest.skip("REMAT_E2E=all runs it")
+
+
 def test_import(graph, tiny_graph, tmp_path):
     """As it is, within 30 times what f32 costs."""
+    skip_slow(graph)
     if "bf16" in graph.name or model_of(graph).startswith(DEEP):
         pytest.skip("has a test of its own")
     inputs, outputs = load(graph)
@@ -62,6 +72,8 @@ def test_import(graph, tiny_graph, tmp_path):
 
 def test_import_in_f64(graph, tiny_graph, tmp_path):
     """In f64 what differs is JAX's own rounding, so an error of import can't hide behind ours."""
+    if not ALL:
+        pytest.skip("REMAT_E2E=all runs it")
     text = in_f64(graph.read_text())
     if text is None:
         pytest.skip("looks at the bits of floats")
