@@ -89,9 +89,12 @@ def serve_xla(connection, graph, processors):
     memory = executable.get_compiled_memory_stats()
     connection.send({"compile": compile_seconds, "error": error_of_allowed(graph, step()),
                      "memory": (memory.temp_size_in_bytes, memory.output_size_in_bytes)})
-    while steps := connection.recv():
-        seconds = [time_step() for _ in range(1 + steps)][1:]
-        connection.send((min(seconds), statistics.median(seconds)))
+    try:
+        while steps := connection.recv():
+            seconds = [time_step() for _ in range(1 + steps)][1:]
+            connection.send((min(seconds), statistics.median(seconds)))
+    except (EOFError, KeyboardInterrupt):
+        pass  # Whoever asked is gone.
 
 
 class Xla:
