@@ -14,8 +14,9 @@ Needs jax (test/e2e/requirements.txt). XLA:CPU has its default flags; "1 thread"
 process, on both sides. Least and median time are the least and the median of the turns'. Peak memory is XLA's temp
 and output bytes against our arena, which holds the results too; neither counts the arguments. The error is that of
 the checksums in expect.json, against f64, as a share of what is allowed: 30 times what computing in f32 costs, at
-least 1e-5. More than 1 is an error of this program, unless it is XLA's: with another number of threads than the
-checksums were made with, a ReLU of resnet50 switches. The load is the system's average over a minute.
+least 1e-5; the largest of all numbers of threads. More than 1 is an error of this program, but not where it is XLA's,
+whose resnet50 is 7 times too far off on 1 thread (where the input of a ReLU is near 0, rounding decides). The load is
+the system's average over a minute, this program's own share included.
 """
 import argparse
 import importlib.util
