@@ -12,6 +12,7 @@
 
 #include "remat/Plan/Arena.h"
 #include "remat/Plan/Simulator.h"
+#include "remat/Transforms/Extract.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -42,7 +43,10 @@ BlockBuilder::BlockBuilder(ProgramParts &parts, Block &block, BlockBuilder *oute
     if (!isa<RankedTensorType>(value.getType()) || graphValues.contains(value))
       return;
     std::string argument = "outside" + std::to_string(graphValueCount);
-    (void)graphBuilder.addArgument(argument, outer ? 0 : tensorBytes(value.getType()), outer != nullptr);
+    auto ofBlock = dyn_cast<BlockArgument>(value);
+    auto function = ofBlock ? dyn_cast<func::FuncOp>(ofBlock.getOwner()->getParentOp()) : func::FuncOp();
+    bool mayBeOverwritten = outer || (function && isDonated(function, ofBlock.getArgNumber()));
+    (void)graphBuilder.addArgument(argument, outer ? 0 : tensorBytes(value.getType()), mayBeOverwritten);
     graphValues[value] = ValueId(graphValueCount++);
   };
   for (Value argument : block.getArguments())
@@ -60,12 +64,17 @@ void BlockBuilder::placeArgument(Value argument, Buffer buffer, bool isCarried) 
   addStorage(argument, storage);
 }
 
+void BlockBuilder::donate(Value argument, std::optional<unsigned> result) {
+  Storage &storage = storages[storageOf(argument)];
+  storage.isDonated = true;
+  storage.donatedResult = result;
+}
+
 //===----------------------------------------------------------------------===//
 // Reads
 //===----------------------------------------------------------------------===//
 
-/// Ops that are done when the program is made.
-static bool takesNoTime(Operation *op) {
+bool takesNoTime(Operation *op) {
   return isa<tensor::EmptyOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractOp, arith::ConstantOp,
              linalg::FillOp>(op) ||
          (op->getNumResults() == 1 && !isa<TensorType>(op->getResult(0).getType())); // A branch's condition.
@@ -182,6 +191,10 @@ LogicalResult BlockBuilder::addItems() {
   return success();
 }
 
+SmallVector<BuiltItem, 0> BlockBuilder::builtItems() const {
+  return llvm::map_to_vector<0>(items, [](const Item &item) { return BuiltItem{item.op, item.workspaceBytes}; });
+}
+
 LogicalResult BlockBuilder::addItem() {
   Operation *op = items[current].op;
   if (auto kernel = dyn_cast<KernelOp>(op))
@@ -239,7 +252,7 @@ bool BlockBuilder::mayOverwrite(OpResult result, unsigned operand) {
   const Storage &storage = storages[number];
   if (storage.bytes != tensorBytes(result.getType()) || storage.lastRead != current || countOperands(op, number) != 1)
     return false;
-  if (storage.isOwn)
+  if (storage.isOwn || mayTakeDonated(result, storage))
     return true;
   // Into a carried place belongs only what the next iteration finds there.
   auto carried = wanted.find(result);
@@ -256,6 +269,20 @@ bool BlockBuilder::mayTakeCarried(OpResult result) {
          countOperands(result.getOwner(), storageOf(carried->second)) == 0;
 }
 
+/// Only what the function returns lies in an argument; what is returned twice can't lie in two.
+bool BlockBuilder::mayTakeDonated(OpResult result, const Storage &storage) {
+  if (!storage.isDonated)
+    return false;
+  std::optional<unsigned> place;
+  for (OpOperand &returned : block.getTerminator()->getOpOperands())
+    if (findBase(returned.get()) == result) {
+      if (place)
+        return false;
+      place = returned.getOperandNumber();
+    }
+  return place && (!storage.donatedResult || storage.donatedResult == place);
+}
+
 unsigned BlockBuilder::placeResult(OpResult result, std::optional<unsigned> over) {
   if (over || mayTakeCarried(result)) {
     Value place = over ? result.getOwner()->getOperand(*over) : wanted[result];
@@ -263,6 +290,7 @@ unsigned BlockBuilder::placeResult(OpResult result, std::optional<unsigned> over
     storageNumbers[result] = number;
     Storage &storage = storages[number];
     storage.lastRead = std::max(storage.lastRead, lastReadOf(result));
+    storage.isDonated = false;
     overwritten[result] = place;
     return number;
   }
@@ -289,10 +317,10 @@ static int64_t bytesMoved(Operation *op) {
 }
 
 LogicalResult BlockBuilder::addKernel(KernelOp kernel) {
-  FailureOr<unsigned> number = parts.kernelNumber(kernel);
+  FailureOr<unsigned> number = parts.kernels.number(kernel);
   if (failed(number))
     return failure();
-  const EmittedKernel &emitted = parts.kernels[*number];
+  const EmittedKernel &emitted = parts.kernels.kernels[*number];
   ArrayRef<int64_t> inplace = kernel.getInplace().value_or(ArrayRef<int64_t>());
   SmallVector<SmallVector<unsigned>> overwritable(kernel.getNumResults());
   if (inplace.empty())
@@ -306,8 +334,10 @@ LogicalResult BlockBuilder::addKernel(KernelOp kernel) {
     bool isInplace = r < inplace.size() && inplace[r] >= 0;
     if (isInplace && mayOverwrite(result, inplace[r]))
       over = inplace[r];
+    // A donated argument first: the caller's memory costs nothing.
     for (unsigned candidate : overwritable[r])
-      if (!over && !isInplace && mayOverwrite(result, candidate))
+      if (!isInplace && mayOverwrite(result, candidate) &&
+          (!over || storages[storageOf(kernel.getInputs()[candidate])].isDonated))
         over = candidate;
     unsigned place = placeResult(result, over);
     results.push_back(storages[place].buffer);

@@ -20,29 +20,28 @@
 #include "remat/Runtime/Library.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/StringMap.h"
 
 namespace remat {
 
 /// What all blocks of a function share.
 struct ProgramParts {
-  runtime::Program program;
-  llvm::SmallVector<EmittedKernel, 0> kernels;
-  llvm::SmallVector<int> parents; ///< By slot: the slot that its offset is relative to, or -1.
-  llvm::StringMap<unsigned> kernelNumbers;
-  mlir::ModuleOp module;
+  KernelTable &kernels;
   int threads = 1;
+  runtime::Program program = {};
+  llvm::SmallVector<int> parents = {}; ///< By slot: the slot that its offset is relative to, or -1.
   bool provenPacking = true;
 
   uint32_t addSlot(std::string name, int64_t bytes);
   /// Where among the constants the bytes lie.
   int64_t addConstant(llvm::ArrayRef<char> data);
-  /// The kernel's number; emits its code if no kernel like it came before.
-  mlir::FailureOr<unsigned> kernelNumber(KernelOp kernel);
 };
 
 /// Bytes of a tensor in memory; a boolean takes one.
 int64_t tensorBytes(mlir::Type type);
+
+/// Ops that are done when the program is made: reshapes, constants, and what starts a matrix product's sums; the
+/// conditions of branches too. All others are items.
+bool takesNoTime(mlir::Operation *op);
 
 class BlockBuilder {
 public:
@@ -50,6 +49,8 @@ public:
 
   /// Says where a block argument lies. A carried place may be written once nobody reads the old value any more.
   void placeArgument(mlir::Value argument, runtime::Buffer buffer, bool isCarried);
+  /// Lets the function's result of this number, or any, take the place of an argument that nobody reads any more.
+  void donate(mlir::Value argument, std::optional<unsigned> result);
   /// The value that the terminator hands on is to lie where the carried argument does, if that is possible.
   void wantIn(mlir::Value value, mlir::Value carried) { wanted[findBase(value)] = carried; }
 
@@ -61,6 +62,8 @@ public:
   mlir::LogicalResult finish();
 
   runtime::Buffer bufferOf(mlir::Value value) { return storages[storageOf(value)].buffer; }
+
+  llvm::SmallVector<BuiltItem, 0> builtItems() const;
 
   std::vector<runtime::Step> steps;
   Graph graph;
@@ -74,7 +77,8 @@ private:
     runtime::Buffer buffer; ///< In the arena: `index` is the slot; offsets come at the end.
     int64_t bytes = 0;
     size_t firstItem = 0, lastRead = 0; ///< `never`: outlives the block.
-    bool isOwn = false, isCarried = false;
+    bool isOwn = false, isCarried = false, isDonated = false;
+    std::optional<unsigned> donatedResult = {}; ///< The only result that may take a donated place.
   };
   struct Item {
     mlir::Operation *op; ///< Null for copies at the end.
@@ -108,6 +112,7 @@ private:
   unsigned placeResult(mlir::OpResult result, std::optional<unsigned> over);
   bool mayOverwrite(mlir::OpResult result, unsigned operand);
   bool mayTakeCarried(mlir::OpResult result);
+  bool mayTakeDonated(mlir::OpResult result, const Storage &storage);
   unsigned countOperands(mlir::Operation *op, unsigned storage);
 
   ValueId graphValue(mlir::Value value);

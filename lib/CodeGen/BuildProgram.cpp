@@ -10,6 +10,8 @@
 #include "BlockBuilder.h"
 #include "Dots.h"
 
+#include "remat/Transforms/Extract.h"
+
 using namespace mlir;
 
 namespace remat {
@@ -27,13 +29,13 @@ int64_t ProgramParts::addConstant(ArrayRef<char> data) {
   return offset;
 }
 
-FailureOr<unsigned> ProgramParts::kernelNumber(KernelOp kernel) {
+FailureOr<unsigned> KernelTable::number(KernelOp kernel) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   kernel->print(stream, OpPrintingFlags().useLocalScope());
   // What stands behind the operands' names says all.
   std::string key = text.substr(std::min(text.find(')'), text.size()));
-  auto [known, isNew] = kernelNumbers.try_emplace(key, kernels.size());
+  auto [known, isNew] = numbers.try_emplace(key, kernels.size());
   if (!isNew)
     return known->second;
   std::string symbol = "remat_kernel_" + std::to_string(kernels.size());
@@ -47,8 +49,44 @@ FailureOr<unsigned> ProgramParts::kernelNumber(KernelOp kernel) {
     emitted = *upstream;
   }
   kernels.push_back(*emitted);
-  program.kernels.push_back(symbol);
   return kernels.size() - 1;
+}
+
+/// Calls `visit` for every step, those of loops and branches too.
+static void forEachStep(std::vector<runtime::Step> &steps, llvm::function_ref<void(runtime::Step &)> visit) {
+  for (runtime::Step &step : steps) {
+    visit(step);
+    for (std::vector<runtime::Step> &body : step.bodies)
+      forEachStep(body, visit);
+  }
+}
+
+void KernelTable::keepOnlyThoseOf(runtime::Program &program) {
+  std::vector<bool> used(kernels.size());
+  forEachStep(program.steps, [&](runtime::Step &step) {
+    if (step.kind == runtime::Step::Kind::Kernel)
+      used[step.kernel] = true;
+  });
+  std::vector<uint32_t> renumbered(kernels.size());
+  SmallVector<EmittedKernel, 0> kept;
+  for (auto [i, kernel] : llvm::enumerate(kernels)) {
+    renumbered[i] = kept.size();
+    if (used[i]) {
+      kept.push_back(kernel);
+      continue;
+    }
+    for (const std::string &symbol : {kernel.symbol, kernel.symbol + "_body"})
+      if (Operation *function = module.lookupSymbol(symbol))
+        function->erase();
+  }
+  kernels = std::move(kept);
+  forEachStep(program.steps, [&](runtime::Step &step) {
+    if (step.kind == runtime::Step::Kind::Kernel)
+      step.kernel = renumbered[step.kernel];
+  });
+  program.kernels.clear();
+  for (const EmittedKernel &kernel : kernels)
+    program.kernels.push_back(kernel.symbol);
 }
 
 /// Makes the slots' offsets absolute, and the buffers' those of their slots.
@@ -67,15 +105,10 @@ static void resolve(ProgramParts &parts) {
     if (buffer.space == runtime::Buffer::Space::Arena)
       buffer = {buffer.space, 0, slots[buffer.index].offset + buffer.offset};
   };
-  auto visit = [&](auto &self, std::vector<runtime::Step> &steps) -> void {
-    for (runtime::Step &step : steps) {
-      for (runtime::Buffer &buffer : step.buffers)
-        place(buffer);
-      for (auto &body : step.bodies)
-        self(self, body);
-    }
-  };
-  visit(visit, parts.program.steps);
+  forEachStep(parts.program.steps, [&](runtime::Step &step) {
+    for (runtime::Buffer &buffer : step.buffers)
+      place(buffer);
+  });
   for (runtime::Buffer &buffer : parts.program.resultBuffers)
     place(buffer);
 }
@@ -100,10 +133,8 @@ static LogicalResult addSignature(func::FuncOp function, runtime::Program &progr
   return success();
 }
 
-FailureOr<BuiltProgram> buildProgram(func::FuncOp function, ModuleOp module, int threads) {
-  ProgramParts parts;
-  parts.module = module;
-  parts.threads = threads;
+FailureOr<BuiltProgram> buildProgram(func::FuncOp function, KernelTable &kernels, int threads) {
+  ProgramParts parts{kernels, threads};
   parts.program.threads = threads;
   parts.program.name = function.getName().str();
   if (failed(addSignature(function, parts.program)))
@@ -111,6 +142,9 @@ FailureOr<BuiltProgram> buildProgram(func::FuncOp function, ModuleOp module, int
   BlockBuilder builder(parts, function.front(), nullptr);
   for (BlockArgument argument : function.getArguments())
     builder.placeArgument(argument, {runtime::Buffer::Space::Argument, argument.getArgNumber(), 0}, false);
+  for (BlockArgument argument : function.getArguments())
+    if (isDonated(function, argument.getArgNumber()))
+      builder.donate(argument, donatedResult(function, argument.getArgNumber()));
   if (failed(builder.addItems()))
     return failure();
   for (Value value : function.front().getTerminator()->getOperands())
@@ -120,9 +154,11 @@ FailureOr<BuiltProgram> buildProgram(func::FuncOp function, ModuleOp module, int
   parts.program.steps = std::move(builder.steps);
   parts.program.arenaBytes = builder.arenaBytes;
   parts.program.plannedPeakBytes = builder.livePeakBytes;
+  for (const EmittedKernel &kernel : kernels.kernels)
+    parts.program.kernels.push_back(kernel.symbol);
   resolve(parts);
-  return BuiltProgram{std::move(parts.program), std::move(parts.kernels), std::move(builder.graph),
-                      builder.livePeakBytes, parts.provenPacking};
+  return BuiltProgram{std::move(parts.program), builder.builtItems(), std::move(builder.graph), builder.livePeakBytes,
+                      parts.provenPacking};
 }
 
 } // namespace remat

@@ -242,7 +242,7 @@ private:
       for (Operation *user : ops[number]->getUsers())
         if (user != next && (!numbers.contains(user) || clusterOf[numbers[user]] != clusterOf[number]) &&
             !(isa<linalg::GenericOp>(user) &&
-              !linalg::GenericOp(cast<linalg::GenericOp>(user)).getNumReductionLoops() == 0))
+              linalg::GenericOp(cast<linalg::GenericOp>(user)).getNumReductionLoops() != 0))
           return true;
     return false;
   }

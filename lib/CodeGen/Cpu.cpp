@@ -8,9 +8,13 @@
 #include "remat/CodeGen/Cpu.h"
 
 #include "BuildProgram.h"
+#include "ClusterPlan.h"
 #include "Clusters.h"
 #include "EmitObject.h"
 #include "Lower.h"
+
+#include "remat/Plan/Simulator.h"
+#include "remat/Runtime/Processor.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -24,6 +28,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "llvm/Support/Threading.h"
 
 using namespace mlir;
 
@@ -42,36 +47,77 @@ static void noteSignedness(TypeRange types, std::vector<runtime::Program::Value>
     value.isUnsigned = getElementTypeOrSelf(type).isUnsignedInteger();
 }
 
+/// Lays the function out as the plan of `options` says. `given`: its layout as it came.
+static FailureOr<BuiltProgram> buildPlanned(func::FuncOp function, const ClusterPhases &phases, BuiltProgram given,
+                                            KernelTable &kernels, const CpuOptions &options) {
+  Expected<DeviceProfile> device = options.device ? *options.device : findDevice("cpu");
+  if (!device)
+    return function.emitError() << device.error().message;
+  ClusterGraph clusters = makeClusterGraph(function, given.items, phases, *device);
+  FailureOr<Plan> plan = options.planClusters(clusters.graph);
+  if (failed(plan))
+    return failure();
+  if (std::optional<Error> error = verify(clusters.graph, *plan))
+    return function.emitError() << "the plan of the clusters breaks a rule: " << error->place << ": " << error->message;
+  if (plan->steps == programOrder(clusters.graph).steps)
+    return std::move(given);
+  int64_t plannedPeakBytes = simulate(clusters.graph, *plan).peakBytes;
+  applyClusterPlan(function, clusters, *plan);
+  FailureOr<BuiltProgram> built = buildProgram(function, kernels, options.threads);
+  if (succeeded(built) && built->livePeakBytes > plannedPeakBytes)
+    return function.emitError() << "the planned clusters need " << built->livePeakBytes << " bytes, their plan "
+                                << plannedPeakBytes;
+  return built;
+}
+
 FailureOr<CpuStep> compileForCpu(func::FuncOp function, const CpuOptions &options) {
   formClusters(function);
+  ClusterPhases phases;
+  if (options.planClusters)
+    phases = takePhases(function);
   OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
-  FailureOr<BuiltProgram> built = buildProgram(function, *module, options.threads);
-  if (failed(built) || failed(lowerKernels(*module, built->kernels)))
+  KernelTable kernels(*module);
+  std::optional<int64_t> givenPeakBytes;
+  FailureOr<BuiltProgram> built = buildProgram(function, kernels, options.threads);
+  if (succeeded(built) && options.planClusters) {
+    givenPeakBytes = built->livePeakBytes;
+    built = buildPlanned(function, phases, std::move(*built), kernels, options);
+  }
+  if (failed(built))
+    return failure();
+  kernels.keepOnlyThoseOf(built->program);
+  // An emitted step is one object.
+  constexpr unsigned mostParts = 4;
+  if (options.entry.empty())
+    dealKernels(*module, std::min(mostParts, llvm::hardware_concurrency().compute_thread_count()));
+  if (failed(lowerKernels(*module, kernels.kernels)))
     return failure();
   if (options.signature) {
     noteSignedness(options.signature.getInputs(), built->program.arguments);
     noteSignedness(options.signature.getResults(), built->program.results);
   }
+  built->program.features = runtime::processorFeatures();
   if (!options.entry.empty())
     addEntryPoint(*module, built->program, options.entry);
-  FailureOr<std::vector<char>> object = compileObject(*module);
-  if (failed(object))
+  FailureOr<std::vector<std::vector<char>>> objects = compileObjects(*module);
+  if (failed(objects))
     return failure();
-  return CpuStep{std::move(built->program), std::move(*object), std::move(built->graph), built->livePeakBytes,
-                 built->provenPacking};
+  return CpuStep{std::move(built->program), std::move(*objects), std::move(built->graph),
+                 built->livePeakBytes,      givenPeakBytes,      built->provenPacking};
 }
 
 FailureOr<int64_t> findClusterPeak(func::FuncOp function, const CpuOptions &options) {
   formClusters(function);
   OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
-  FailureOr<BuiltProgram> built = buildProgram(function, *module, options.threads);
+  KernelTable kernels(*module);
+  FailureOr<BuiltProgram> built = buildProgram(function, kernels, options.threads);
   if (failed(built))
     return failure();
   return built->livePeakBytes;
 }
 
 FailureOr<LoadedKernels> loadKernels(const CpuStep &step, Location location) {
-  FailureOr<LoadedCode> code = loadObject(location, step.object, step.program.kernels);
+  FailureOr<LoadedCode> code = loadObjects(location, step.objects, step.program.kernels);
   if (failed(code))
     return failure();
   LoadedKernels result;

@@ -85,8 +85,28 @@ static void addEntry(ModuleOp module, const EmittedKernel &kernel) {
   body.setLinkage(LLVM::Linkage::Internal);
 }
 
-LogicalResult lowerKernels(ModuleOp module, ArrayRef<EmittedKernel> kernels) {
-  PassManager manager(module.getContext());
+void dealKernels(ModuleOp module, unsigned parts) {
+  struct Part {
+    ModuleOp module;
+    size_t ops = 0;
+  };
+  SmallVector<Operation *> functions = llvm::map_to_vector(*module.getBody(), [](Operation &op) { return &op; });
+  parts = std::min<size_t>(parts, functions.size());
+  if (parts < 2)
+    return;
+  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+  SmallVector<Part> dealt(parts);
+  for (Part &part : dealt)
+    part.module = ModuleOp::create(builder, module.getLoc());
+  for (Operation *function : functions) {
+    Part &least = *llvm::min_element(dealt, [](const Part &a, const Part &b) { return a.ops < b.ops; });
+    function->walk([&](Operation *) { ++least.ops; });
+    function->moveBefore(least.module.getBody(), least.module.getBody()->end());
+  }
+}
+
+/// The passes from emitted kernels to the LLVM dialect.
+static void addLowering(OpPassManager &manager) {
   manager.addPass(std::make_unique<ExpandMathPass>());
   manager.addPass(createLowerAffinePass());
   manager.addPass(createSCFToControlFlowPass());
@@ -102,10 +122,19 @@ LogicalResult lowerKernels(ModuleOp module, ArrayRef<EmittedKernel> kernels) {
   manager.addPass(createConvertControlFlowToLLVMPass());
   manager.addPass(createUBToLLVMConversionPass());
   manager.addPass(createReconcileUnrealizedCastsPass());
+}
+
+LogicalResult lowerKernels(ModuleOp module, ArrayRef<EmittedKernel> kernels) {
+  PassManager manager(module.getContext());
+  SmallVector<ModuleOp> parts(module.getOps<ModuleOp>());
+  addLowering(parts.empty() ? manager : manager.nest<ModuleOp>());
   if (failed(manager.run(module)))
     return failure();
-  for (const EmittedKernel &kernel : kernels)
-    addEntry(module, kernel);
+  if (parts.empty())
+    parts.push_back(module);
+  for (ModuleOp part : parts)
+    for (const EmittedKernel &kernel : kernels)
+      addEntry(part, kernel);
   return success();
 }
 

@@ -15,18 +15,23 @@
 namespace remat {
 
 /// Lowers a module of emitted kernels to the LLVM dialect; every kernel is then a function of its symbol.
-/// Emits errors.
+/// The module may hold modules of kernels instead (`dealKernels`), which are lowered at the same time. Emits errors.
 mlir::LogicalResult lowerKernels(mlir::ModuleOp module, llvm::ArrayRef<EmittedKernel> kernels);
 
-/// An object file for this machine's CPU. Emits errors at the module.
-mlir::FailureOr<std::vector<char>> compileObject(mlir::ModuleOp module);
+/// Deals the functions of a module to up to `parts` modules in it, of about as many ops each. Kernels are functions of
+/// their own, so what becomes of one doesn't depend on its neighbours.
+void dealKernels(mlir::ModuleOp module, unsigned parts);
+
+/// Object files for this machine's CPU: one, or one for each module that the module was dealt to, made at the same
+/// time. Emits errors at the modules.
+mlir::FailureOr<std::vector<std::vector<char>>> compileObjects(mlir::ModuleOp module);
 
 /// Code in this process. `owner` keeps it.
 struct LoadedCode {
   std::shared_ptr<void> owner;
   std::vector<void *> functions; ///< By number of `symbols`.
 };
-mlir::FailureOr<LoadedCode> loadObject(mlir::Location location, llvm::ArrayRef<char> object,
-                                       llvm::ArrayRef<std::string> symbols);
+mlir::FailureOr<LoadedCode> loadObjects(mlir::Location location, llvm::ArrayRef<std::vector<char>> objects,
+                                        llvm::ArrayRef<std::string> symbols);
 
 } // namespace remat

@@ -9,6 +9,9 @@
 
 #include "Lower.h"
 
+#include "remat/Runtime/Processor.h"
+
+#include "mlir/IR/Threading.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -27,28 +30,31 @@ using namespace mlir;
 
 namespace remat {
 
-static std::string hostFeatures() {
-  std::string text;
-  std::vector<std::string> features;
-  for (auto &[name, has] : llvm::sys::getHostCPUFeatures())
-    features.push_back((has ? "+" : "-") + name.str());
+/// Instructions that whoever loads the code can't ask for are not used, though this machine may have them.
+static std::string targetFeatures() {
+  constexpr llvm::StringLiteral baseline[] = {"64bit", "cmov", "cx8", "fxsr", "mmx", "sse", "sse2"};
+  std::vector<std::string> usable = runtime::processorFeatures(), features;
+  for (auto &[name, has] : llvm::sys::getHostCPUFeatures()) {
+    bool isUsed = has && (llvm::is_contained(usable, name) || llvm::is_contained(baseline, name));
+    features.push_back((isUsed ? "+" : "-") + name.str());
+  }
   llvm::sort(features); // A hash table gave them.
   return llvm::join(features, ",");
 }
 
 static std::unique_ptr<llvm::TargetMachine> makeTarget(std::string &error) {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
   llvm::Triple triple(llvm::sys::getProcessTriple());
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
     return nullptr;
+  // Elsewhere the runtime can't tell processors apart, and the code takes what all have.
+  StringRef processor = triple.isX86() ? llvm::sys::getHostCPUName() : "generic";
+  std::string features = triple.isX86() ? targetFeatures() : "";
   llvm::TargetOptions options;
   // A multiplication and an addition of two ops never become one instruction: bits must not depend on clustering.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple, llvm::sys::getHostCPUName(), hostFeatures(), options, llvm::Reloc::PIC_,
-                                  std::nullopt, llvm::CodeGenOptLevel::Default));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, processor, features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &target) {
@@ -67,9 +73,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &target) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
-FailureOr<std::vector<char>> compileObject(ModuleOp module) {
-  registerBuiltinDialectTranslation(*module.getContext());
-  registerLLVMDialectTranslation(*module.getContext());
+static FailureOr<std::vector<char>> compileObject(ModuleOp module) {
   std::string error;
   std::unique_ptr<llvm::TargetMachine> target = makeTarget(error);
   if (!target)
@@ -95,7 +99,28 @@ FailureOr<std::vector<char>> compileObject(ModuleOp module) {
   return std::vector<char>(object.begin(), object.end());
 }
 
-FailureOr<LoadedCode> loadObject(Location location, ArrayRef<char> object, ArrayRef<std::string> symbols) {
+FailureOr<std::vector<std::vector<char>>> compileObjects(ModuleOp module) {
+  registerBuiltinDialectTranslation(*module.getContext());
+  registerLLVMDialectTranslation(*module.getContext());
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  SmallVector<ModuleOp> parts(module.getOps<ModuleOp>());
+  if (parts.empty())
+    parts.push_back(module);
+  std::vector<std::vector<char>> objects(parts.size());
+  LogicalResult done = failableParallelForEachN(module.getContext(), 0, parts.size(), [&](size_t i) {
+    FailureOr<std::vector<char>> object = compileObject(parts[i]);
+    if (succeeded(object))
+      objects[i] = std::move(*object);
+    return LogicalResult(object);
+  });
+  if (failed(done))
+    return failure();
+  return objects;
+}
+
+FailureOr<LoadedCode> loadObjects(Location location, ArrayRef<std::vector<char>> objects,
+                                  ArrayRef<std::string> symbols) {
   auto complain = [&](llvm::Error error) -> LogicalResult {
     return emitError(location) << "the kernels can't be loaded: " << llvm::toString(std::move(error));
   };
@@ -108,11 +133,13 @@ FailureOr<LoadedCode> loadObject(Location location, ArrayRef<char> object, Array
   if (!process)
     return complain(process.takeError());
   owner->getMainJITDylib().addGenerator(std::move(*process));
-  llvm::SmallVector<char, 0> copy(object.begin(), object.end());
-  if (auto error =
-          owner->addObjectFile(std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(copy), "kernels",
-                                                                               /*RequiresNullTerminator=*/false)))
-    return complain(std::move(error));
+  for (auto [i, object] : llvm::enumerate(objects)) {
+    llvm::SmallVector<char, 0> copy(object.begin(), object.end());
+    auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(copy), "kernels" + std::to_string(i),
+                                                                  /*RequiresNullTerminator=*/false);
+    if (auto error = owner->addObjectFile(std::move(buffer)))
+      return complain(std::move(error));
+  }
   LoadedCode result;
   for (const std::string &symbol : symbols) {
     auto address = owner->lookup(symbol);

@@ -7,6 +7,9 @@
 
 #include "Importer.h"
 
+#include "remat/IR/OpModel.h"
+#include "remat/Transforms/ImportedMarks.h"
+
 using namespace mlir;
 
 namespace remat {
@@ -66,6 +69,8 @@ static Converted convertWhile(Importer &importer, Operation *op) {
   if (failed(next))
     return failure();
   scf::YieldOp::create(builder, loc, *next);
+  if (std::optional<int64_t> trips = tripCount(op))
+    loop->setAttr(tripCountMark, builder.getI64IntegerAttr(*trips));
   return SmallVector<Value>(loop.getResults());
 }
 

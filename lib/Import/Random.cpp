@@ -15,6 +15,8 @@
 #include "Kernels.h"
 #include "Tensors.h"
 
+#include "remat/Transforms/ImportedMarks.h"
+
 using namespace mlir;
 
 namespace remat {
@@ -240,7 +242,10 @@ static Converted convertRngBitGenerator(Importer &importer, Operation *op) {
     return SmallVector<Value>{advance(math, arguments[0], words, layout.outer * blocks * layout.inner),
                               reshape(importer.builder, loc, filled->front(), type)};
   };
-  return buildKernel(importer, loc, {state, type}, importer.operand(op, 0), {0, -1}, body);
+  Converted converted = buildKernel(importer, loc, {state, type}, importer.operand(op, 0), {0, -1}, body);
+  if (succeeded(converted))
+    converted->front().getDefiningOp()->setAttr(randomMark, importer.builder.getUnitAttr());
+  return converted;
 }
 
 /// Nobody says which numbers `rng` gives, so a recomputed one would differ from the first.

@@ -84,6 +84,15 @@ static AffineMap mapOf(Importer &importer, unsigned dims, ArrayRef<AffineExpr> r
   return AffineMap::get(dims, 0, results, importer.builder.getContext());
 }
 
+/// One element of a constant everywhere is a constant too: readers see its value, and it needs no loop.
+static Value broadcast(Importer &importer, Location loc, RankedTensorType type, Value input, AffineMap map) {
+  if (auto constant = input.getDefiningOp<arith::ConstantOp>())
+    if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
+      return arith::ConstantOp::create(importer.builder, loc,
+                                       DenseElementsAttr::get(type, splat.getSplatValue<Attribute>()));
+  return importer.view(loc, type, input, map);
+}
+
 static Converted convertBroadcastInDim(Importer &importer, Operation *op) {
   if (failed(expectOperands(op, 1)))
     return failure();
@@ -104,7 +113,7 @@ static Converted convertBroadcastInDim(Importer &importer, Operation *op) {
     indices.push_back(repeats ? importer.builder.getAffineConstantExpr(0) : importer.builder.getAffineDimExpr(dim));
   }
   AffineMap map = mapOf(importer, to.getRank(), indices);
-  return SmallVector<Value>{importer.view(op->getLoc(), to, importer.operand(op, 0), map)};
+  return SmallVector<Value>{broadcast(importer, op->getLoc(), to, importer.operand(op, 0), map)};
 }
 
 /// `broadcast_sizes` are new dimensions in front of the operand's.
@@ -121,7 +130,7 @@ static Converted convertBroadcast(Importer &importer, Operation *op) {
   if (to.getShape() != ArrayRef(shape))
     return malformed(op, "the result's shape isn't 'broadcast_sizes' and the operand's shape");
   AffineMap map = AffineMap::getMinorIdentityMap(to.getRank(), from.getRank(), op->getContext());
-  return SmallVector<Value>{importer.view(op->getLoc(), to, importer.operand(op, 0), map)};
+  return SmallVector<Value>{broadcast(importer, op->getLoc(), to, importer.operand(op, 0), map)};
 }
 
 static Converted convertTranspose(Importer &importer, Operation *op) {

@@ -9,7 +9,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MinCut.h"
 #include "PolicyPlan.h"
+#include "Text.h"
 
 #include <map>
 
@@ -37,6 +39,8 @@ std::string_view toString(Reason reason) {
     return "computed in the backward part, which alone reads it";
   case Reason::Pruned:
     return "saved: recomputing it does not lower the peak";
+  case Reason::Fits:
+    return "saved: the memory limit leaves room for it";
   }
   return "";
 }
@@ -58,6 +62,11 @@ public:
         return makeError(own.error().message, "region '" + std::string(region.name) + "'", own.error().note);
       if (std::optional<Error> error = own->check(graph))
         return makeError(error->message, "region '" + std::string(region.name) + "'", error->note);
+      if (own->budgetRatio())
+        return makeError(formatText("policy '{}': the budget is the whole function's", region.policy),
+                         "region '" + std::string(region.name) + "'",
+                         "write min-cut here, or give min-cut=R as the policy of the function");
+      result.cuts |= own->takesMinCut();
       result.ofRegion.emplace(region.name, std::move(*own));
     }
     return result;
@@ -71,6 +80,9 @@ public:
     return false;
   }
 
+  /// True if min-cut is part of any of the policies.
+  bool takesMinCut() const { return cuts; }
+
   const Policy &operator()(const OpInfo &op) const {
     for (std::string_view path = op.region; !path.empty() && !ofRegion.empty();) {
       if (auto found = ofRegion.find(path); found != ofRegion.end())
@@ -82,8 +94,9 @@ public:
   }
 
 private:
-  explicit PolicyOfOp(const Policy &policy) : policy(policy) {}
+  explicit PolicyOfOp(const Policy &policy) : policy(policy), cuts(policy.takesMinCut()) {}
   const Policy &policy;
+  bool cuts;
   std::map<std::string_view, Policy, std::less<>> ofRegion;
 };
 
@@ -182,6 +195,24 @@ static bool ownsContent(const Graph &graph, ValueId value) {
   return !graph.isView(value) || graph.value(value).inplaceOf.isValid();
 }
 
+/// Saves what min-cut chooses, given all that is saved already. What is made under another policy, or named by
+/// --recompute, may run again whatever its class.
+static void saveMinCut(const Graph &graph, const PolicyRequest &request, const PolicyOfOp &policyOfOp,
+                       Decisions &decisions) {
+  MinCutQuery query{graph, decisions.reasons, decisions.mayClone, std::vector<bool>(graph.numOps()),
+                    std::vector<bool>(graph.numValues())};
+  for (size_t i = 0; i < graph.numOps(); ++i)
+    query.isFree[i] = !policyOfOp(graph.op(OpId(i))).takesMinCut();
+  for (const std::string &name : request.recompute)
+    forEachNamed(graph, name, [&](OpId op, ValueId base) {
+      query.isFree[op.index()] = true;
+      query.unsavable[base.index()] = true;
+    });
+  decisions.cut = findMinCut(std::move(query));
+  for (ValueId value : decisions.cut)
+    decisions.reasons[value.index()] = Reason::Policy;
+}
+
 Expected<Decisions> decide(const Graph &graph, const PolicyRequest &request) {
   if (std::optional<Error> error = request.policy.check(graph))
     return std::move(*error);
@@ -206,6 +237,8 @@ Expected<Decisions> decide(const Graph &graph, const PolicyRequest &request) {
     return std::move(*error);
   for (ValueId value : graph.results())
     reasons[graph.base(value).index()] = Reason::Result;
+  if (policyOfOp->takesMinCut())
+    saveMinCut(graph, request, *policyOfOp, decisions);
   return decisions;
 }
 

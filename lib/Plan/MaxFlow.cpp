@@ -34,7 +34,7 @@ bool MaxFlow::findLevels(uint32_t source, uint32_t sink) {
 }
 
 /// Advances along the levels, retreats from dead ends; without recursion, for networks may be deep.
-bool MaxFlow::pushOnePath(uint32_t source, uint32_t sink) {
+int64_t MaxFlow::pushOnePath(uint32_t source, uint32_t sink) {
   std::vector<uint32_t> path;
   uint32_t node = source;
   while (node != sink) {
@@ -46,7 +46,7 @@ bool MaxFlow::pushOnePath(uint32_t source, uint32_t sink) {
       path.push_back(edgesOf[node][i]);
       node = edges[path.back()].to;
     } else if (path.empty()) {
-      return false;
+      return 0;
     } else {
       node = edges[path.back() ^ 1].to;
       path.pop_back();
@@ -60,7 +60,7 @@ bool MaxFlow::pushOnePath(uint32_t source, uint32_t sink) {
     edges[e].capacity -= flow;
     edges[e ^ 1].capacity += flow;
   }
-  return true;
+  return flow;
 }
 
 void MaxFlow::findSinkSide(uint32_t sink) {
@@ -78,13 +78,15 @@ void MaxFlow::findSinkSide(uint32_t sink) {
   }
 }
 
-void MaxFlow::run(uint32_t source, uint32_t sink) {
+int64_t MaxFlow::run(uint32_t source, uint32_t sink) {
+  int64_t total = 0;
   while (findLevels(source, sink)) {
     next.assign(edgesOf.size(), 0);
-    while (pushOnePath(source, sink)) {
-    }
+    while (int64_t flow = pushOnePath(source, sink))
+      total += std::min(flow, infinity - total); // Several infinite paths are no more than one.
   }
   findSinkSide(sink);
+  return total;
 }
 
 } // namespace remat

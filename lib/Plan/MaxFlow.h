@@ -22,9 +22,9 @@ public:
 
   void addEdge(uint32_t from, uint32_t to, int64_t capacity);
 
-  /// Pushes as much as fits from `source` to `sink`. The minimum cut that lies nearest to the sink is then the set of
+  /// Pushes as much as fits from `source` to `sink`, and returns how much that is. The minimum cut that lies nearest to the sink is then the set of
   /// edges that enter `sinkSide`.
-  void run(uint32_t source, uint32_t sink);
+  int64_t run(uint32_t source, uint32_t sink);
 
   /// By node: it can still reach the sink.
   const std::vector<bool> &sinkSide() const { return reachesSink; }
@@ -35,7 +35,7 @@ private:
     int64_t capacity; ///< What is left.
   };
   bool findLevels(uint32_t source, uint32_t sink);
-  bool pushOnePath(uint32_t source, uint32_t sink);
+  int64_t pushOnePath(uint32_t source, uint32_t sink);
   void findSinkSide(uint32_t sink);
 
   std::vector<Edge> edges; ///< Edge i and its reverse i^1.

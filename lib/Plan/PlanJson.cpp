@@ -131,13 +131,32 @@ Expected<Plan> remat::readLegalPlan(std::string_view json, const Graph &graph) {
   return plan;
 }
 
-void remat::writePlan(std::ostream &out, const Graph &graph, const Plan &plan) {
+/// Members of a plan from `steps` on; `indent` stands in front of each.
+static void writeSteps(JsonWriter &json, const Graph &graph, const Plan &plan, std::string_view indent) {
   Simulation simulation = simulate(graph, plan);
-  JsonWriter json(out);
-  json.raw("{\n  \"schema\": 1,\n  \"graph\": ").string(graph.name()).raw(",\n  \"steps\": [");
+  json.raw("\"steps\": [");
   for (size_t i = 0; i < plan.steps.size(); ++i)
-    json.raw(i ? ",\n    {\"op\": " : "\n    {\"op\": ").string(graph.op(plan.steps[i]).name).raw("}");
-  json.raw(plan.steps.empty() ? "]" : "\n  ]");
-  json.raw(",\n  \"peak_bytes\": ").integer(simulation.peakBytes);
-  json.raw(",\n  \"cost_ns\": ").real(simulation.costNs).raw("\n}\n");
+    json.raw(i ? ",\n" : "\n").raw(indent).raw("  {\"op\": ").string(graph.op(plan.steps[i]).name).raw("}");
+  if (!plan.steps.empty())
+    json.raw("\n").raw(indent);
+  json.raw("],\n").raw(indent).raw("\"peak_bytes\": ").integer(simulation.peakBytes);
+  json.raw(",\n").raw(indent).raw("\"cost_ns\": ").real(simulation.costNs);
+}
+
+void remat::writePlan(std::ostream &out, const Graph &graph, const Plan &plan, bool interrupted) {
+  JsonWriter json(out);
+  json.raw("{\n  \"schema\": 1,\n  \"graph\": ").string(graph.name()).raw(",\n  ");
+  writeSteps(json, graph, plan, "  ");
+  json.raw(interrupted ? ",\n  \"interrupted\": true\n}\n" : "\n}\n");
+}
+
+void remat::writePlans(std::ostream &out, const Graph &graph, std::span<const FrontPlan> plans) {
+  JsonWriter json(out);
+  json.raw("{\n  \"schema\": 1,\n  \"graph\": ").string(graph.name()).raw(",\n  \"plans\": [");
+  for (size_t i = 0; i < plans.size(); ++i) {
+    json.raw(i ? ",\n    {\n      " : "\n    {\n      ");
+    writeSteps(json, graph, plans[i].plan, "      ");
+    json.raw("\n    }");
+  }
+  json.raw("\n  ]\n}\n");
 }

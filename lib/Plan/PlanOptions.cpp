@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PlanWithLimit.h"
 #include "Text.h"
 #include "remat/Plan/Planners.h"
 
@@ -33,15 +34,15 @@ std::optional<Error> check(const PlanOptions &options) {
   for (auto [flag, names] : {std::pair("keep", &options.keep), std::pair("recompute", &options.recompute)})
     if (std::ranges::any_of(*names, &std::string::empty))
       return Error{formatText("--{}: a name is empty", flag), {}, "write names separated by commas"};
+  if (std::optional<Error> error = checkLimitOptions(options))
+    return error;
   if (namesSqrtN(options.policy))
     return checkSqrtN(options);
   Expected<Policy> policy = Policy::parse(options.policy);
   return policy ? std::nullopt : std::optional(policy.error());
 }
 
-Expected<PolicyPlan> plan(const Graph &graph, const PlanOptions &options) {
-  if (std::optional<Error> error = check(options))
-    return std::move(*error);
+static Expected<PolicyPlan> planRequest(const Graph &graph, const PlanOptions &options) {
   PolicyRequest request;
   request.keep = options.keep;
   request.recompute = options.recompute;
@@ -56,7 +57,16 @@ Expected<PolicyPlan> plan(const Graph &graph, const PlanOptions &options) {
     return segments.error();
   request.policy = std::move(*policy);
   request.segments = std::move(*segments);
-  return planPolicy(graph, request);
+  return options.hasLimit() ? planWithLimit(graph, options, request) : planPolicy(graph, request);
+}
+
+Expected<PolicyPlan> plan(const Graph &graph, const PlanOptions &options) {
+  if (std::optional<Error> error = check(options))
+    return std::move(*error);
+  Expected<PolicyPlan> planned = planRequest(graph, options);
+  if (planned && options.pareto > 0)
+    planned->front = planPareto(graph, options);
+  return planned;
 }
 
 } // namespace remat

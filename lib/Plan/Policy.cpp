@@ -17,27 +17,31 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <map>
 #include <mutex>
 #include <set>
 
 namespace remat {
 
-static constexpr std::array<std::string_view, 9> names = {
-    "save-everything",  "save-nothing", "save-dots", "save-dots-no-batch-dims", "save-only-names", "save-any-names-but",
-    "save-larger-than", "save-ops",     "sqrt-n"};
+static constexpr std::array<std::string_view, 10> names = {"save-everything",  "save-nothing",
+                                                           "save-dots",        "save-dots-no-batch-dims",
+                                                           "save-only-names",  "save-any-names-but",
+                                                           "save-larger-than", "save-ops",
+                                                           "min-cut",          "sqrt-n"};
 
 /// Beginnings of policies that other versions know.
-static constexpr std::array<std::string_view, 2> laterNames = {"min-cut", "offload-"};
+static constexpr std::array<std::string_view, 1> laterNames = {"offload-"};
 
 std::span<const std::string_view> policyNames() { return names; }
 
 static std::string knownPolicies() {
   return "use one of: save-everything, save-nothing, save-dots, save-dots-no-batch-dims, save-only-names=A,B, "
-         "save-any-names-but=A,B, save-larger-than=SIZE, save-ops=REGEX, joined by '+', or sqrt-n";
+         "save-any-names-but=A,B, save-larger-than=SIZE, save-ops=REGEX, min-cut, min-cut=R, joined by '+', or sqrt-n";
 }
 
-Policy::Policy(std::string name, Predicate saves) : text(std::move(name)), predicate(std::move(saves)) {}
+Policy::Policy(std::string name, Predicate saves, Check check)
+    : text(std::move(name)), predicate(std::move(saves)), checker(std::move(check)) {}
 
 Policy Policy::saveEverything() {
   Policy policy("save-everything", [](const Graph &, ValueId) { return true; });
@@ -47,6 +51,14 @@ Policy Policy::saveEverything() {
 
 Policy Policy::saveNothing() {
   return Policy("save-nothing", [](const Graph &, ValueId) { return false; });
+}
+
+Policy Policy::minCut(std::optional<double> budgetRatio) {
+  Policy policy(budgetRatio ? formatText("min-cut={}", *budgetRatio) : "min-cut",
+                [](const Graph &, ValueId) { return false; });
+  policy.cuts = true;
+  policy.ratio = budgetRatio;
+  return policy;
 }
 
 std::optional<Error> Policy::check(const Graph &graph) const { return checker ? checker(graph) : std::nullopt; }
@@ -63,6 +75,8 @@ Policy operator+(const Policy &a, const Policy &b) {
       return error || !second ? error : second(graph);
     };
   joined.everything = a.everything || b.everything;
+  joined.cuts = a.cuts || b.cuts;
+  joined.ratio = a.ratio ? a.ratio : b.ratio;
   return joined;
 }
 
@@ -169,7 +183,7 @@ namespace {
 /// What a parsed policy consists of.
 struct PolicyParts {
   Policy::Predicate saves;
-  std::function<std::optional<Error>(const Graph &)> check;
+  Policy::Check check;
 };
 
 } // namespace
@@ -253,6 +267,33 @@ static Expected<PolicyParts> parseParts(const PolicyText &text) {
   return unknownPolicy(text);
 }
 
+static Expected<Policy> parseMinCut(const PolicyText &text) {
+  if (!text.argument)
+    return Policy::minCut();
+  double ratio = 0;
+  const char *end = text.argument->data() + text.argument->size();
+  auto [read, error] = std::from_chars(text.argument->data(), end, ratio);
+  if (error != std::errc() || read != end || !(ratio >= 0 && ratio <= 1))
+    return makeError(
+        formatText("policy '{}': expected a number from 0 to 1", text.whole), {},
+        "min-cut=1 allows the peak of min-cut, min-cut=0 asks for the lowest known; --memory-limit=N% bounds the "
+        "peak by a share of the original one");
+  return Policy::minCut(ratio);
+}
+
+static Expected<Policy> parseOne(const PolicyText &text) {
+  if (text.whole == "save-everything")
+    return Policy::saveEverything();
+  if (text.whole == "save-nothing")
+    return Policy::saveNothing();
+  if (text.name == "min-cut")
+    return parseMinCut(text);
+  Expected<PolicyParts> parts = parseParts(text);
+  if (!parts)
+    return parts.error();
+  return Policy(std::string(text.whole), std::move(parts->saves), std::move(parts->check));
+}
+
 /// Where the first policy of `P1+P2` ends. A `+` in a regular expression belongs to it unless a policy's name follows.
 static size_t endOfFirst(std::string_view text) {
   bool inRegex = text.starts_with("save-ops=");
@@ -277,18 +318,11 @@ Expected<Policy> Policy::parse(std::string_view text) {
     if (one.whole.empty())
       return makeError(text.empty() ? "the policy is empty" : formatText("policy '{}': a part is empty", text), {},
                        knownPolicies());
-    std::optional<Policy> policy;
-    if (one.whole == "save-everything") {
-      policy = saveEverything();
-    } else if (one.whole == "save-nothing") {
-      policy = saveNothing();
-    } else {
-      Expected<PolicyParts> parts = parseParts(one);
-      if (!parts)
-        return parts.error();
-      policy = Policy(std::string(one.whole), std::move(parts->saves));
-      policy->checker = std::move(parts->check);
-    }
+    Expected<Policy> policy = parseOne(one);
+    if (!policy)
+      return policy.error();
+    if (joined && joined->takesMinCut() && policy->takesMinCut())
+      return makeError(formatText("policy '{}': min-cut stands there twice", text), {}, "write it once");
     joined = joined ? *joined + *policy : *policy;
     if (end == std::string_view::npos)
       return *joined;

@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "PolicyPlan.h"
+
+#include "MinCutBudget.h"
 #include "Prune.h"
 #include "RunOnceCut.h"
 
@@ -32,6 +34,28 @@ static void forEachAlias(const Graph &graph, ValueId value, Visit visit) {
   }
 }
 
+std::vector<bool> findOverwritten(const Graph &graph, std::vector<bool> &mayClone) {
+  std::vector<bool> overwritten(graph.numValues());
+  auto mark = [&](ValueId alias) {
+    overwritten[alias.index()] = true;
+    if (graph.isArgument(graph.base(alias)))
+      for (OpId user : graph.users(alias))
+        mayClone[user.index()] = false;
+  };
+  for (size_t i = 0; i < graph.numOps(); ++i)
+    for (size_t r = 0; r < graph.numResults(OpId(i)); ++r) {
+      ValueId target = graph.value(graph.result(OpId(i), r)).inplaceOf;
+      if (!target)
+        continue;
+      OpId producer = graph.producer(graph.base(target));
+      if (!producer || !mayClone[producer.index()])
+        mayClone[i] = false;
+      if (graph.op(OpId(i)).phase == Phase::Forward)
+        forEachAlias(graph, target, mark);
+    }
+  return overwritten;
+}
+
 namespace {
 
 class PolicyPlanner {
@@ -41,7 +65,8 @@ public:
         needed(graph.numOps()), stays(graph.numOps()), done(graph.numOps()) {}
 
   PolicyPlan run() {
-    forbidUnsafeClones();
+    overwritten = findOverwritten(graph, mayClone);
+    saveConstants();
     cutOffRunOnceOps();
     findNeeded();
     findStaying();
@@ -61,34 +86,11 @@ private:
     return !overwritten[value.index()] && (!producer || reasons[base.index()] != Reason::Recomputed);
   }
 
-  /// Finds what a forward op overwrites: the backward part can't read that, saved or not. An op in place can run again
-  /// only if what it overwrites can be made again, and what reads an overwritten argument can't run again at all.
-  void forbidUnsafeClones() {
-    overwritten.resize(graph.numValues());
-    for (size_t i = 0; i < graph.numOps(); ++i) {
-      OpId op(i);
-      for (size_t r = 0; r < graph.numResults(op); ++r) {
-        if (graph.op(op).opClass == OpClass::Constant)
-          reasons[graph.result(op, r).index()] = Reason::Policy; // Costs no bytes: nothing to gain.
-        ValueId target = graph.value(graph.result(op, r)).inplaceOf;
-        if (!target)
-          continue;
-        OpId producer = graph.producer(graph.base(target));
-        if (!producer || !mayClone[producer.index()])
-          mayClone[i] = false;
-        if (isForward(op))
-          markOverwritten(target);
-      }
-    }
-  }
-
-  void markOverwritten(ValueId target) {
-    forEachAlias(graph, target, [&](ValueId alias) {
-      overwritten[alias.index()] = true;
-      if (graph.isArgument(graph.base(alias)))
-        for (OpId user : graph.users(alias))
-          mayClone[user.index()] = false;
-    });
+  /// They cost no bytes: there is nothing to gain.
+  void saveConstants() {
+    for (size_t i = 0; i < graph.numOps(); ++i)
+      for (size_t r = 0; r < graph.numResults(OpId(i)) && graph.op(OpId(i)).opClass == OpClass::Constant; ++r)
+        reasons[graph.result(OpId(i), r).index()] = Reason::Policy;
   }
 
   /// Saves what keeps the backward part from running again an op that must not be.
@@ -225,6 +227,8 @@ Expected<PolicyPlan> planPolicy(const Graph &graph, const PolicyRequest &request
   Expected<Decisions> decisions = decide(graph, request);
   if (!decisions)
     return decisions.error();
+  if (std::optional<double> ratio = request.policy.budgetRatio())
+    *decisions = spendBudget(graph, std::move(*decisions), *ratio);
   PolicyPlan result = planDecided(graph, *decisions);
   if (request.policy.isSaveEverything() && request.recompute.empty() && graph.regions().empty())
     result.plan = programOrder(graph);

@@ -50,6 +50,29 @@ static Report::Side makeSide(const Graph &graph, const Plan &plan, Simulation si
           simulation.flops,     simulation.costNs, std::move(simulation.timeline)};
 }
 
+static void describeLimit(Report &report, const LimitOutcome &limit) {
+  report.memoryLimitBytes = limit.limitBytes;
+  report.lowerBoundPeakBytes = limit.peakBound;
+  report.order = limit.order == ExecutionOrder::Given ? "given" : "free";
+  report.interrupted = limit.interrupted;
+  double before = limit.costIsFlops ? double(report.before.flops) : report.before.costNs;
+  double after = limit.costIsFlops ? double(report.after.flops) : report.after.costNs;
+  if (!limit.costIsFlops)
+    report.lowerBoundCostNs = limit.costBound;
+  // Sums of costs in another order differ by rounding.
+  report.gap = before > 0 ? std::max(0.0, (after - limit.costBound) / before) : 0;
+  if (*report.gap < 1e-12)
+    report.gap = 0;
+}
+
+static void listPareto(Report &report, const Graph &graph, std::span<const FrontPlan> front) {
+  for (const FrontPlan &point : front) {
+    Simulation simulation = simulate(graph, point.plan);
+    double overhead = report.before.costNs > 0 ? simulation.costNs / report.before.costNs - 1 : 0;
+    report.pareto.push_back({simulation.peakBytes, simulation.costNs, simulation.flops, overhead});
+  }
+}
+
 Report remat::makeReport(const Graph &graph, const PolicyPlan &planned, ReportContext context) {
   Report report;
   report.context = std::move(context);
@@ -70,5 +93,8 @@ Report remat::makeReport(const Graph &graph, const PolicyPlan &planned, ReportCo
   listSaved(report, graph, planned, std::move(after.residuals));
   report.after = makeSide(graph, planned.plan, std::move(after));
   listRecomputed(report, graph, planned.plan);
+  if (planned.limit)
+    describeLimit(report, *planned.limit);
+  listPareto(report, graph, planned.front);
   return report;
 }

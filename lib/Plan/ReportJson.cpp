@@ -80,7 +80,7 @@ void remat::writeReportJson(std::ostream &out, const Report &report) {
   members.text("policy", context.policy);
   members.text("segments", context.segments);
   members.text("level", context.level);
-  writeInteger(members.key("memory_limit_bytes"), context.memoryLimitBytes);
+  writeInteger(members.key("memory_limit_bytes"), report.memoryLimitBytes);
   writeText(members.key("device"), context.device);
   members.count("ops", int64_t(report.ops));
   members.count("values", int64_t(report.values));
@@ -96,6 +96,15 @@ void remat::writeReportJson(std::ostream &out, const Report &report) {
   writeInteger(members.key("lower_bound").raw("{\"peak_bytes\": "), report.lowerBoundPeakBytes);
   writeReal(json.raw(", \"cost_ns\": "), report.lowerBoundCostNs);
   writeReal(json.raw(", \"gap\": "), report.gap).raw("}");
+  if (!report.order.empty())
+    members.text("order", report.order);
+  if (report.interrupted)
+    members.key("interrupted").raw("true");
+  if (!report.pareto.empty())
+    writeLines(members.key("pareto"), report.pareto, [&](const Report::ParetoPoint &point) {
+      json.raw("{\"peak_bytes\": ").integer(point.peakBytes).raw(", \"cost_ns\": ").real(point.costNs);
+      json.raw(", \"flops\": ").integer(point.flops).raw(", \"overhead_cost\": ").real(point.overheadCost).raw("}");
+    });
   members.real("plan_seconds", context.planSeconds);
   writeLines(members.key("saved"), report.saved, [&](const Report::SavedValue &saved) {
     json.raw("{\"value\": ").string(saved.value).raw(", \"bytes\": ").integer(saved.bytes);

@@ -92,6 +92,31 @@ static std::string_view waysOut(std::string_view policy) {
          "      and --policy=sqrt-n is never above the original peak";
 }
 
+static void writeLimit(std::ostream &out, const Report &report) {
+  out << formatText("the limit of {} is kept", bytesCell(*report.memoryLimitBytes));
+  if (report.interrupted)
+    out << "; the search was interrupted";
+  out << "\n";
+  std::string_view plans = report.order == "given" ? "plan in the given order" : "plan";
+  if (report.gap && *report.gap == 0)
+    out << formatText("optimal: no {} costs less\n", plans);
+  else if (report.gap)
+    out << formatText("proven: within {} of the original cost of the best {}\n", percent(*report.gap), plans);
+  if (report.lowerBoundPeakBytes)
+    out << formatText("no {} has a peak below {}\n", plans, bytesCell(*report.lowerBoundPeakBytes));
+}
+
+static void writePareto(std::ostream &out, const Report &report) {
+  if (report.pareto.empty())
+    return;
+  out << "\nplans from the cheapest to the smallest\n";
+  for (const Report::ParetoPoint &point : report.pareto) {
+    double share = report.before.peakBytes > 0 ? double(point.peakBytes) / double(report.before.peakBytes) : 1;
+    out << withoutTrailingSpace(rightCell(bytesCell(point.peakBytes), 33) + rightCell(percent(share), 9) +
+                                rightCell("+" + percent(point.overheadCost), 12) + " time");
+  }
+}
+
 static void writeVerdict(std::ostream &out, const Report &report) {
   int64_t before = report.before.peakBytes, after = report.after.peakBytes;
   std::string change = before > 0 ? percent(double(after - before) / double(before)) : std::string("0%");
@@ -106,6 +131,8 @@ static void writeVerdict(std::ostream &out, const Report &report) {
   if (costs)
     out << formatText(", at {} more time", percent(report.overheadCost));
   out << "\n";
+  if (report.memoryLimitBytes)
+    return writeLimit(out, report);
   if (after > before || (after == before && costs))
     out << "note: " << waysOut(report.context.policy) << "\n";
 }
@@ -123,6 +150,7 @@ void remat::writeReportSummary(std::ostream &out, const Report &report) {
   out << formatText("resident bytes (arguments): {}\n", bytesCell(report.residentBytes));
   out << formatText("{} values saved, {} ops recomputed; overhead {} time, {} FLOPs\n", report.saved.size(),
                     report.recomputedOps, percent(report.overheadCost), percent(report.overheadFlops));
+  writePareto(out, report);
 }
 
 static constexpr size_t shownItems = 10;

@@ -49,7 +49,8 @@ private:
       if (graph.op(OpId(i)).phase == Phase::Backward)
         for (ValueId operand : graph.operands(OpId(i))) {
           require(operand);
-          readDirectly[graph.base(operand).index()] = true;
+          if (!query.isAvailable(operand))
+            readDirectly[contentOf(operand).index()] = true;
         }
     while (!work.empty()) {
       OpId op = work.back();
@@ -59,8 +60,16 @@ private:
     return blocked;
   }
 
+  /// The value that is read where `value` is: views look at what their base holds, an op in place makes content of its
+  /// own. Of the contents of one base the last can be saved.
+  ValueId contentOf(ValueId value) const {
+    while (graph.isView(value) && !graph.value(value).inplaceOf)
+      value = graph.value(value).viewOf;
+    return value;
+  }
+
   bool isTainted(ValueId operand) const {
-    return nodeOf[graph.base(operand).index()] != noNode && !query.isAvailable(operand);
+    return nodeOf[contentOf(operand).index()] != noNode && !query.isAvailable(operand);
   }
 
   /// Numbers the values that come from an op that must not run again, and notes how they come from each other.
@@ -73,18 +82,20 @@ private:
       if (!origin && std::ranges::none_of(graph.operands(op), [&](ValueId v) { return isTainted(v); }))
         continue;
       for (size_t r = 0; r < graph.numResults(op); ++r) {
-        ValueId base = graph.base(graph.result(op, r));
-        uint32_t &node = nodeOf[base.index()];
+        ValueId content = contentOf(graph.result(op, r));
+        if (graph.isArgument(graph.base(content)))
+          continue; // It is the caller's: nothing has to be saved.
+        uint32_t &node = nodeOf[content.index()];
         if (node == noNode) {
           node = tainted.size();
-          tainted.push_back(base);
+          tainted.push_back(content);
         }
         if (origin)
           origins.push_back(node);
         else
           for (ValueId operand : graph.operands(op))
-            if (isTainted(operand) && graph.base(operand) != base)
-              arcs.push_back({nodeOf[graph.base(operand).index()], node});
+            if (isTainted(operand) && contentOf(operand) != content)
+              arcs.push_back({nodeOf[contentOf(operand).index()], node});
       }
     }
   }
@@ -96,7 +107,7 @@ private:
     for (uint32_t node = 0; node < tainted.size(); ++node) {
       ValueId value = tainted[node];
       bool savable = !query.overwritten[value.index()];
-      flow.addEdge(in(node), out(node), savable ? graph.value(value).bytes : MaxFlow::infinity);
+      flow.addEdge(in(node), out(node), savable ? graph.value(graph.base(value)).bytes : MaxFlow::infinity);
       if (readDirectly[value.index()])
         flow.addEdge(out(node), sink, MaxFlow::infinity);
     }
@@ -110,7 +121,7 @@ private:
     std::vector<ValueId> saved;
     for (uint32_t node = 0; node < tainted.size(); ++node)
       if (!flow.sinkSide()[in(node)] && flow.sinkSide()[out(node)])
-        saved.push_back(tainted[node]);
+        saved.push_back(graph.base(tainted[node]));
     return saved;
   }
 

@@ -89,6 +89,8 @@ private:
     Expected<PolicyPlan> plan = planPolicy(graph, trial);
     if (!plan)
       return plan.error();
+    if (verify(graph, plan->plan))
+      return std::nullopt; // Segments that this graph does not bear.
     Simulation result = simulate(graph, plan->plan);
     candidates.push_back({recipe, result.peakBytes, result.costNs, count});
     return std::nullopt;

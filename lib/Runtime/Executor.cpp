@@ -7,6 +7,7 @@
 
 #include "Observers.h"
 #include "Steps.h"
+#include "remat/Runtime/Processor.h"
 #include "remat/Runtime/Types.h"
 
 #include <algorithm>
@@ -36,6 +37,9 @@ Expected<std::shared_ptr<const Executable>> Executable::create(Program program, 
   for (size_t i = 0; i < kernels.size(); ++i)
     if (!kernels[i])
       return Error{"the code has no kernel '" + program.kernels[i] + "'"};
+  if (std::string_view missing = findMissingFeature(program.features); !missing.empty())
+    return Error{"the kernels need '" + std::string(missing) + "', which this processor doesn't have", "",
+                 "compile the step on a processor like the one that runs it"};
   auto impl = std::make_unique<Impl>();
   Expected<Pages> constants = Pages::allocate(int64_t(program.constants.size()), 0, "the program's constants");
   if (!constants)

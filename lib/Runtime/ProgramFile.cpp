@@ -25,7 +25,7 @@ namespace {
 
 constexpr char magic[8] = {'R', 'E', 'M', 'A', 'T', 'R', 'U', 'N'};
 /// Of the fields below: raise it with every change.
-constexpr uint32_t version = 1;
+constexpr uint32_t version = 2;
 constexpr size_t headerBytes = sizeof(magic) + 4 + 8 + 8;
 
 template <typename T>
@@ -156,8 +156,8 @@ void visit(Archive &archive, Program::Value &value) {
 template <typename Archive>
 void visit(Archive &archive, Program &program) {
   visitAll(archive, program.name, program.threads, program.arguments, program.results, program.resultBuffers,
-           program.slots, program.steps, program.matmuls, program.convolutions, program.kernels, program.constants,
-           program.arenaBytes, program.plannedPeakBytes);
+           program.slots, program.steps, program.matmuls, program.convolutions, program.kernels, program.features,
+           program.constants, program.arenaBytes, program.plannedPeakBytes);
 }
 
 template <typename Archive, typename T>

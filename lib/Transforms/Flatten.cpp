@@ -167,6 +167,36 @@ static void eraseUnreachable(ModuleOp module, const llvm::SetVector<Operation *>
       function->erase();
 }
 
+/// Whether a symbol that is used in the op's regions is looked up in the op itself: it could be a symbol table.
+static bool hidesSymbols(Operation *op) { return !op->isRegistered() && op->getNumRegions() == 1; }
+
+LogicalResult inlineHiddenCalls(ModuleOp module) {
+  SmallVector<std::pair<func::FuncOp, Operation *>> hiding;
+  for (auto function : module.getOps<func::FuncOp>())
+    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (!hidesSymbols(op))
+        return WalkResult::advance();
+      if (op->walk([](func::CallOp) { return WalkResult::interrupt(); }).wasInterrupted())
+        hiding.push_back({function, op});
+      return WalkResult::skip();
+    });
+  // Nobody has checked the module yet.
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!hiding.empty() && !function.isExternal() &&
+        (function.getBody().front().empty() || !isa<func::ReturnOp>(function.getBody().front().back())))
+      return success();
+  llvm::SetVector<Operation *> inlined;
+  for (auto [function, op] : hiding) {
+    CallInliner inliner(function);
+    for (Block &block : op->getRegion(0))
+      if (failed(inliner.visit(block)))
+        return failure();
+    inlined.insert_range(inliner.inlined);
+  }
+  eraseUnreachable(module, inlined);
+  return success();
+}
+
 LogicalResult flattenFunction(func::FuncOp function) {
   if (function.isExternal())
     return emitError(function.getLoc()) << "function '" << function.getSymName() << "' has no body";

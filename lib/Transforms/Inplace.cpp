@@ -31,6 +31,11 @@ bool isDonated(func::FuncOp function, unsigned argument) {
   return donor && donor.getValue();
 }
 
+std::optional<unsigned> donatedResult(func::FuncOp function, unsigned argument) {
+  auto alias = function.getArgAttrOfType<IntegerAttr>(argument, aliasAttr);
+  return alias && alias.getInt() >= 0 ? std::optional<unsigned>(alias.getInt()) : std::nullopt;
+}
+
 namespace {
 
 class InplaceFinder {

@@ -14,9 +14,6 @@
 
 namespace remat {
 
-/// A function argument whose storage a result may take (`jax.buffer_donor`, `tf.aliasing_output`).
-bool isDonated(mlir::func::FuncOp function, unsigned argument);
-
 /// For every result of an op that takes the place of an operand: the operand's number. `models` are those of the
 /// block's ops, in order, terminator left out. O(ops + operands).
 llvm::DenseMap<mlir::Value, unsigned> findInplace(mlir::func::FuncOp function, llvm::ArrayRef<OpModel> models);

@@ -95,6 +95,14 @@ struct PlanPass : impl::RematPlanPassBase<PlanPass> {
     if (failed(extracted))
       return signalPassFailure();
     PlanOptions options = {policy, segments, {keep.begin(), keep.end()}, {recompute.begin(), recompute.end()}, prune};
+    options.memoryLimit = memoryLimit;
+    options.deviceMemory = deviceMemory;
+    options.order = order;
+    options.cost = cost;
+    options.pareto = pareto;
+    options.effort = effort;
+    options.seed = seed;
+    options.timeLimit = timeLimit;
     Expected<PolicyPlan> planned = plan(extracted->graph, options);
     if (!planned) {
       remat::emitError(main.getLoc(), planned.error());

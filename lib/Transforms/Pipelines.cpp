@@ -83,6 +83,21 @@ FailureOr<ExtractOptions> makeExtractOptions(const RematOptions &options, Locati
   return result;
 }
 
+PlanOptions RematOptions::planOptions() const {
+  PlanOptions result{policy, segments, keep, recompute, prune};
+  result.memoryLimit = memoryLimit;
+  result.deviceMemory = deviceMemory;
+  result.order = order;
+  result.cost = cost;
+  result.timeLimit = timeLimit;
+  result.effort = effort;
+  result.seed = seed;
+  result.pareto = pareto;
+  result.interrupt = interrupt;
+  result.progress = progress;
+  return result;
+}
+
 static bool carriesPhases(func::FuncOp function) {
   return function.walk([](Operation *op) { return WalkResult(success(!op->hasAttr(attr::phase))); }).wasInterrupted();
 }
@@ -96,6 +111,14 @@ static std::string describeRequest(const RematOptions &options) {
     text += " keep=" + llvm::join(options.keep, ",");
   if (!options.recompute.empty())
     text += " recompute=" + llvm::join(options.recompute, ",");
+  if (!options.memoryLimit.empty())
+    text += " memory-limit=" + options.memoryLimit;
+  if (!options.deviceMemory.empty())
+    text += " device-memory=" + options.deviceMemory;
+  if (!options.order.empty())
+    text += " order=" + options.order;
+  if (options.cost != "time")
+    text += " cost=" + options.cost;
   return options.prune ? text + " prune" : text;
 }
 

@@ -8,6 +8,7 @@
 #include "AllocationCounter.h"
 #include "TestPrograms.h"
 #include "remat/Runtime/Library.h"
+#include "remat/Runtime/Processor.h"
 
 #include <gtest/gtest.h>
 
@@ -275,13 +276,13 @@ TEST(ExecutorTest, allocatesNothingBehindTheFirstRun) {
   EXPECT_EQ(allocationCount(), before);
 }
 
-/// c = a × b, both of 96 × 96 floats, with the workspace that the library wants.
+/// c = a × bᵀ, both of 96 × 96 floats, with the workspace that the library wants: b is packed into it.
 static Program matmulProgram(int threads) {
   constexpr int64_t n = 96;
   MatmulSpec spec;
   spec.m = spec.n = spec.k = n;
-  spec.aRowStride = spec.bRowStride = spec.cRowStride = n;
-  spec.aColumnStride = spec.bColumnStride = spec.cColumnStride = 1;
+  spec.aRowStride = spec.bColumnStride = spec.cRowStride = n;
+  spec.aColumnStride = spec.bRowStride = spec.cColumnStride = 1;
   std::string error;
   auto call = makeMatmul(spec, threads, error);
   EXPECT_TRUE(call) << error;
@@ -322,12 +323,21 @@ TEST(ExecutorTest, runsTheLibraryWithoutAllocating) {
 
 TEST(ExecutorTest, refusesAWorkspaceThatIsTooSmall) {
   Program program = matmulProgram(1);
-  if (program.slots[1].bytes == 0)
-    GTEST_SKIP() << "this processor's kernel needs no workspace";
+  ASSERT_GT(program.slots[1].bytes, 0);
   program.slots[1].bytes -= 1;
   auto context = Context::create(make(program, {}));
   ASSERT_FALSE(context);
   EXPECT_EQ(context.error().place, "step 'c'");
+}
+
+TEST(ExecutorTest, refusesCodeForAnotherProcessor) {
+  Program program = chainProgram(5);
+  program.features = processorFeatures();
+  EXPECT_TRUE(Executable::create(program, chainKernels()));
+  program.features.push_back("avx1024f");
+  auto executable = Executable::create(program, chainKernels());
+  ASSERT_FALSE(executable);
+  EXPECT_EQ(executable.error().message, "the kernels need 'avx1024f', which this processor doesn't have");
 }
 
 TEST(ExecutorTest, growsTheProcessByTheArenaAlone) {

@@ -107,7 +107,7 @@ TEST(Policy, UnknownNameSuggestsTheNearest) {
 }
 
 TEST(Policy, LaterPoliciesAreNotSupported) {
-  for (const char *text : {"min-cut", "offload-dots", "save-dots+offload-names=a"}) {
+  for (const char *text : {"offload-dots", "save-dots+offload-names=a"}) {
     EXPECT_NE(errorOf(text).message.find("is not supported by this version"), std::string::npos) << text;
     EXPECT_TRUE(errorOf(text).note.starts_with("use one of:")) << text;
   }

@@ -19,6 +19,7 @@ using namespace remat::runtime;
 static Program fullProgram() {
   Program program = chainProgram(16);
   program.constants = {1, 2, 3};
+  program.features = {"avx2"};
   program.arguments[0].isUnsigned = true;
   MatmulSpec matmul;
   matmul.batch = {3};
@@ -66,7 +67,7 @@ TEST(ProgramFileTest, refusesDamage) {
   }
   EXPECT_EQ(readProgram(std::span(bytes).first(20)).error().message, "the program is cut off or corrupt");
   bytes[8] = 99;
-  EXPECT_EQ(readProgram(bytes).error().message, "the program is of version 99, this runtime reads version 1");
+  EXPECT_EQ(readProgram(bytes).error().message, "the program is of version 99, this runtime reads version 2");
   bytes[0] = 'x';
   EXPECT_EQ(readProgram(bytes).error().message, "these bytes are no compiled program");
 }

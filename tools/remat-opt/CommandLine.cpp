@@ -45,38 +45,10 @@ struct Flags {
                             cl::cat(category())};
   cl::opt<std::string> planOut{"plan-out", cl::desc("Write the plan"), cl::value_desc("FILE.json"),
                                cl::cat(category())};
-  cl::opt<std::string> order{"order", cl::desc("Order of first executions: given"), cl::value_desc("given"),
-                             cl::cat(category())};
-};
-
-/// Flags that the design names for later versions.
-struct LaterFlag {
-  const char *name, *instead;
-};
-constexpr LaterFlag laterFlags[] = {
-    {"memory-limit", "choose among the policies by --report, or use --policy=sqrt-n"},
-    {"device-memory", "choose among the policies by --report, or use --policy=sqrt-n"},
-    {"pareto", "run once per policy with --report=FILE.json"},
-    {"effort", "leave it out: the named policies don't search"},
-    {"time-limit", "leave it out: the named policies don't search"},
-    {"cost", "leave it out: costs are times; the report gives FLOPs too"},
-};
-
-struct LaterFlags {
-  std::vector<std::unique_ptr<cl::opt<std::string>>> flags;
-  LaterFlags() {
-    for (const LaterFlag &flag : laterFlags)
-      flags.push_back(
-          std::make_unique<cl::opt<std::string>>(llvm::StringRef(flag.name), cl::Hidden, cl::ValueOptional));
-  }
 };
 
 Flags &flags() {
   static Flags all;
-  return all;
-}
-LaterFlags &later() {
-  static LaterFlags all;
   return all;
 }
 
@@ -84,22 +56,19 @@ LaterFlags &later() {
 
 static Tool theTool = Tool::Opt;
 void setTool(Tool tool) { theTool = tool; }
+llvm::StringRef toolName() { return theTool == Tool::Opt ? "remat-opt" : "remat-run"; }
 
 void printError(llvm::StringRef message, llvm::StringRef note) {
-  llvm::StringRef toolName = theTool == Tool::Opt ? "remat-opt" : "remat-run";
-  llvm::errs() << toolName << ": error: " << message << "\n";
+  llvm::errs() << toolName() << ": error: " << message << "\n";
   if (!note.empty())
-    llvm::errs() << toolName << ": note: " << note << "\n";
+    llvm::errs() << toolName() << ": note: " << note << "\n";
 }
 
 void printError(const Error &error) {
   printError(error.place.empty() ? error.message : error.place + ": " + error.message, error.note);
 }
 
-void registerPlanningFlags() {
-  flags();
-  later();
-}
+void registerPlanningFlags() { flags(); }
 
 template <typename Flag, typename T>
 static void take(const Flag &flag, T &value, bool &given) {
@@ -156,17 +125,6 @@ static bool checkReport(llvm::StringRef report) {
   return false;
 }
 
-static bool checkLaterFlags() {
-  for (auto [flag, description] : llvm::zip(later().flags, laterFlags))
-    if (flag->getNumOccurrences())
-      return unsupported(llvm::Twine("--") + description.name, description.instead);
-  if (flags().order.getNumOccurrences() && flags().order != "given")
-    return flags().order == "free"
-               ? unsupported("--order=free", "leave it out: first executions keep their order")
-               : (printError("unknown --order '" + flags().order + "'", "say --order=given"), false);
-  return true;
-}
-
 static bool anyFlagGiven(llvm::ArrayRef<llvm::StringRef> prefixes) {
   for (auto &[name, option] : cl::getRegisteredOptions())
     if (option->getNumOccurrences() &&
@@ -193,19 +151,17 @@ std::optional<CommandLine> readPlanningFlags() {
   take(flags().report, result.reports, given);
   take(flags().plan, result.planFile, given);
   take(flags().planOut, result.planOut, given);
-  std::string order;
-  take(flags().order, order, given);
   result.anyPrintingFlag = anyFlagGiven({"mlir-print", "mlir-elide"});
   result.anyPassFlag = anyFlagGiven({"mlir-timing", "mlir-output-format", "mlir-print-ir-", "mlir-pass-",
                                      "mlir-enable-debugger", "log-actions", "profile-actions", "dump-pass-pipeline"});
   bool emits = flags().emit.getNumOccurrences() > 0;
   if (!emits && theTool == Tool::Opt)
     result.emit = "mlir";
-  if (!checkRepetitions() || !checkLaterFlags() || (emits && !checkEmit(result.emit)) ||
-      !llvm::all_of(result.reports, checkReport))
+  if (!checkRepetitions() || (emits && !checkEmit(result.emit)) || !llvm::all_of(result.reports, checkReport))
     return std::nullopt;
   if (!result.planFile.empty())
-    for (const char *name : {"policy", "segments", "keep", "recompute", "prune"})
+    for (const char *name : {"policy", "segments", "keep", "recompute", "prune", "memory-limit", "device-memory",
+                             "order", "cost", "pareto", "effort", "seed", "time-limit"})
       if (cl::getRegisteredOptions()[name]->getNumOccurrences()) {
         printError(std::string("--plan and --") + name + " contradict each other", "a plan file is applied as it is");
         return std::nullopt;

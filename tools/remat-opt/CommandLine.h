@@ -37,6 +37,7 @@ std::optional<CommandLine> readPlanningFlags();
 
 /// Whose flags are read, and whose name stands in front of errors; remat-opt unless it is said otherwise.
 void setTool(Tool tool);
+llvm::StringRef toolName();
 
 /// True for `--report`'s file with the times of a run.
 inline bool isTrace(llvm::StringRef report) { return report.ends_with(".trace.json"); }

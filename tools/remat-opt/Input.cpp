@@ -15,6 +15,7 @@
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CrashRecoveryContext.h"
@@ -152,7 +153,12 @@ OwningOpRef<ModuleOp> parseModule(llvm::SourceMgr &sources, MLIRContext *context
   OwningOpRef<ModuleOp> module;
   llvm::CrashRecoveryContext::Enable();
   llvm::CrashRecoveryContext guard;
-  bool finished = guard.RunSafely([&] { module = parseSourceFile<ModuleOp>(sources, ParserConfig(context)); });
+  ParserConfig unverified(context, /*verifyAfterParse=*/false);
+  bool finished = guard.RunSafely([&] {
+    module = parseSourceFile<ModuleOp>(sources, unverified);
+    if (module && (failed(inlineHiddenCalls(*module)) || failed(verify(*module))))
+      module = nullptr;
+  });
   llvm::CrashRecoveryContext::Disable();
   if (!finished) {
     printError(input.name + ": MLIR's parser crashed on this file",

@@ -7,9 +7,10 @@
 
 #include "Run.h"
 
+#include "Outputs.h"
+#include "Planning.h"
+
 #include "remat/Plan/GraphJson.h"
-#include "remat/Plan/OutputFile.h"
-#include "remat/Plan/Report.h"
 #include "remat/Transforms/Passes.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -22,47 +23,26 @@ using namespace mlir;
 
 namespace remat {
 
-namespace {
-
-/// All that one run writes: nothing before `commit`, for what went to standard output can't be taken back.
-class Outputs {
-public:
-  LogicalResult add(const std::string &path, std::string text) {
-    Expected<OutputFile> file = OutputFile::open(path);
-    if (!file)
-      return printError(file.error()), failure();
-    files.push_back(std::move(*file));
-    texts.push_back(std::move(text));
-    return success();
-  }
-  LogicalResult commit() {
-    for (auto [file, text] : llvm::zip_equal(files, texts))
-      file.stream().write(text.data(), text.size());
-    if (std::optional<Error> error = OutputFile::commitAll(files))
-      return printError(*error), failure();
-    return success();
-  }
-
-private:
-  std::vector<OutputFile> files;
-  std::vector<std::string> texts;
-};
-
-} // namespace
-
 /// `--report=-` stays readable when the module goes to standard output: it goes to standard error then.
 static bool isOnStderr(const CommandLine &line, StringRef report) { return report == "-" && line.output == "-"; }
 
-static LogicalResult checkOutputs(const CommandLine &line) {
-  std::vector<std::string> paths{line.output};
+static LogicalResult openOutputs(const CommandLine &line, Outputs &outputs) {
+  // Two reports to standard output are one too many even where they go to standard error.
+  std::optional<Error> error = OutputFile::checkDistinct(line.reports);
+  std::vector<std::string> paths{line.output, line.planOut};
   for (const std::string &report : line.reports)
     if (!isOnStderr(line, report))
       paths.push_back(report);
-  if (!line.planOut.empty())
-    paths.push_back(line.planOut);
-  for (std::span<const std::string> list : {std::span(line.reports), std::span<const std::string>(paths)})
-    if (std::optional<Error> error = OutputFile::checkDistinct(list))
-      return printError(*error), failure();
+  if (!error)
+    error = outputs.open(std::move(paths));
+  if (error)
+    return printError(*error), failure();
+  return success();
+}
+
+static LogicalResult commit(Outputs &outputs) {
+  if (std::optional<Error> error = outputs.commit())
+    return printError(*error), failure();
   return success();
 }
 
@@ -97,47 +77,15 @@ static std::string printModule(ModuleOp module, const CommandLine &line, const I
   return text;
 }
 
-/// The plan of the flags' policy, or of `--plan`'s file.
-static FailureOr<PolicyPlan> makePlan(const CommandLine &line, ExtractedModule &extracted) {
-  const Graph &graph = extracted.extracted.graph;
-  if (line.planFile.empty())
-    return planModule(extracted, line.options);
-  Expected<std::string> text = readFile(line.planFile);
-  if (!text)
-    return printError(text.error()), failure();
-  Expected<Plan> given = readLegalPlan(*text, graph);
-  if (!given) {
-    Error error = given.error();
-    error.place = line.planFile + (error.place.empty() ? "" : ": " + error.place);
-    return printError(error), failure();
-  }
-  return PolicyPlan{std::move(*given), {}};
-}
-
-static Report report(const CommandLine &line, const Input &input, const ExtractedModule &extracted,
-                     const PolicyPlan &planned, double planSeconds) {
-  ReportContext context;
-  context.tool = "remat-opt " REMAT_VERSION;
-  context.input = input.name;
-  context.policy = line.planFile.empty() ? line.options.policy : "plan:" + line.planFile;
-  context.segments = !line.options.segments.empty()    ? line.options.segments
-                     : line.options.policy == "sqrt-n" ? "sqrt"
-                                                       : "none";
-  context.device = extracted.extractOptions.device.name;
-  context.planSeconds = planSeconds;
-  return makeReport(extracted.extracted.graph, planned, std::move(context));
-}
-
-static LogicalResult addReports(const CommandLine &line, const Report &report, Outputs &outputs) {
+static void writeReports(const CommandLine &line, const Report &report, Outputs &outputs) {
   for (const std::string &path : line.reports) {
     std::ostringstream text;
     StringRef(path).ends_with(".json") ? writeReportJson(text, report) : writeReportText(text, report);
     if (isOnStderr(line, path))
       llvm::errs() << text.str();
-    else if (failed(outputs.add(path, text.str())))
-      return failure();
+    else
+      outputs.to(path) << text.str();
   }
-  return success();
 }
 
 /// The summary goes where the module doesn't.
@@ -155,55 +103,48 @@ static std::string graphJson(const Graph &graph) {
   return text.str();
 }
 
-static std::string planJson(const Graph &graph, const Plan &plan) {
-  std::ostringstream text;
-  writePlan(text, graph, plan);
-  return text.str();
-}
-
 LogicalResult run(const CommandLine &line, const Input &input, ModuleOp module) {
-  if (failed(checkOutputs(line)))
+  Outputs outputs;
+  if (failed(openOutputs(line, outputs)))
     return failure();
   FailureOr<ExtractedModule> extracted = extractModule(module, line.options);
   if (failed(extracted))
     return failure();
-  Outputs outputs;
-  bool graphOnly = line.emit == "graph-json";
   // Before planning, and even where a plan can't be made.
-  std::string graph = graphOnly ? graphJson(extracted->extracted.graph) : "";
+  bool graphOnly = line.emit == "graph-json";
+  std::string text = graphOnly ? graphJson(extracted->extracted.graph) : "";
   if (graphOnly && line.reports.empty() && line.planOut.empty() && line.planFile.empty()) {
     if (std::optional<Error> error = check(line.options.planOptions()))
       return printError(*error), failure();
-    return failure(failed(outputs.add(line.output, graph)) || failed(outputs.commit()));
+    outputs.to(line.output) << text;
+    return commit(outputs);
   }
 
   auto begin = std::chrono::steady_clock::now();
   FailureOr<PolicyPlan> planned = makePlan(line, *extracted);
   if (failed(planned))
     return failure();
-  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  Report result = report(line, input, *extracted, *planned, seconds);
+  ReportContext context = describePlanning(line, input, extracted->extractOptions);
+  context.planSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  Report report = makeReport(extracted->extracted.graph, *planned, std::move(context));
+  std::string plan = line.planOut.empty() ? "" : planJson(extracted->extracted.graph, *planned);
   if (!graphOnly) {
     FailureOr<std::optional<Simulation>> rewritten = applyToModule(*extracted, planned->plan);
     if (failed(rewritten))
       return failure();
     if (*rewritten)
-      result.after.residualBytes = (*rewritten)->residualBytes;
+      report.after.residualBytes = (*rewritten)->residualBytes;
     bool changed = rewritten->has_value();
     bool asItCame = !changed && line.emit == "mlir" && !input.isBytecode() && !line.anyPrintingFlag;
-    if (failed(outputs.add(line.output,
-                           asItCame ? input.content : printModule(changed ? *extracted->module : module, line, input))))
-      return failure();
-  } else if (failed(outputs.add(line.output, graph))) {
-    return failure();
+    text = asItCame ? input.content : printModule(changed ? *extracted->module : module, line, input);
   }
-  if (failed(addReports(line, result, outputs)))
+  outputs.to(line.output) << text;
+  writeReports(line, report, outputs);
+  if (!line.planOut.empty())
+    outputs.to(line.planOut) << plan;
+  if (failed(commit(outputs)))
     return failure();
-  if (!line.planOut.empty() && failed(outputs.add(line.planOut, planJson(extracted->extracted.graph, planned->plan))))
-    return failure();
-  if (failed(outputs.commit()))
-    return failure();
-  printSummary(line, result);
+  printSummary(line, report);
   return success();
 }
 

@@ -163,9 +163,10 @@ int main(int argc, char **argv) {
   // What MLIR's driver does around passes, it does around the pass `remat` too, which makes all but the reports.
   bool asPass = config.shouldVerifyDiagnostics() || !config.inputSplitMarker().empty() || line->anyPassFlag;
   if (asPass && (!line->reports.empty() || !line->planFile.empty() || !line->planOut.empty() || line->emit != "mlir")) {
-    printError("--report, --plan, --plan-out and --emit don't go with --split-input-file, --verify-diagnostics and what "
-               "is asked of the pass manager (--mlir-timing, --mlir-print-ir-after-all, …)",
-               "leave one or the other out");
+    printError(
+        "--report, --plan, --plan-out and --emit don't go with --split-input-file, --verify-diagnostics and what "
+        "is asked of the pass manager (--mlir-timing, --mlir-print-ir-after-all, …)",
+        "leave one or the other out");
     return 1;
   }
   if (line->anyPlanningFlag && asPass)

@@ -10,6 +10,7 @@
 #include "remat/Plan/OutputFile.h"
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 
 using namespace remat;
@@ -20,7 +21,14 @@ namespace {
 struct Given {
   CommandLine line;
   std::set<std::string_view> flags;
-  std::string emit, order;
+  std::string emit;
+  std::optional<Error> error; ///< The first number that is none.
+
+  void number(std::string_view flag, std::string_view text, int64_t &value) {
+    auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (code != std::errc() || end != text.data() + text.size())
+      error = error.value_or(Error{"'" + std::string(flag) + "' takes an integer, found '" + std::string(text) + "'"});
+  }
 };
 
 struct Flag {
@@ -54,8 +62,26 @@ constexpr Flag flags[] = {
      [](Given &g, std::string_view v) { addList(g.line.planning.recompute, v); }, true, true},
     {"--prune", "", "save again what is recomputed without lowering the peak",
      [](Given &g, std::string_view) { g.line.planning.prune = true; }, true},
-    {"--order", "given", "the order of first executions; this version keeps the given one",
-     [](Given &g, std::string_view v) { g.order = v; }},
+    {"--memory-limit", "SIZE|N%",
+     "the cheapest plan whose peak is at most this (N%: of the peak as given);\n"
+     "what a policy given besides saves is never recomputed",
+     [](Given &g, std::string_view v) { g.line.planning.memoryLimit = v; }, true},
+    {"--device-memory", "SIZE", "the same for the arguments and the peak together",
+     [](Given &g, std::string_view v) { g.line.planning.deviceMemory = v; }, true},
+    {"--order", "given|free",
+     "whether first executions keep their order or move to lower the peak\n"
+     "(default: free with a limit, else given)",
+     [](Given &g, std::string_view v) { g.line.planning.order = v; }, true},
+    {"--cost", "time|flops", "what recomputation is to be cheap in (default: time)",
+     [](Given &g, std::string_view v) { g.line.planning.cost = v; }, true},
+    {"--pareto", "N", "besides, N plans from the cheapest to the smallest; -o writes them where\nthere is no limit",
+     [](Given &g, std::string_view v) { g.number("--pareto", v, g.line.planning.pareto); }, true},
+    {"--effort", "N", "work of the search in percent (default 100); the same effort, the same plan",
+     [](Given &g, std::string_view v) { g.number("--effort", v, g.line.planning.effort); }, true},
+    {"--seed", "N", "of the search's random numbers (default 1)",
+     [](Given &g, std::string_view v) { g.number("--seed", v, g.line.planning.seed); }, true},
+    {"--time-limit", "TIME", "end the search after 10s, 500ms or 2min with the best plan so far",
+     [](Given &g, std::string_view v) { g.line.planning.timeLimit = v; }, true},
     {"--plan", "FILE", "judge this plan instead of making one",
      [](Given &g, std::string_view v) { g.line.planFile = v; }},
     {"--generate", "KIND:K=V,...",
@@ -74,17 +100,11 @@ constexpr Flag flags[] = {
     {"--version", "", "print the version", [](Given &g, std::string_view) { g.line.version = true; }},
 };
 
-/// Flags of the design that this version does not have.
-constexpr std::string_view laterFlags[] = {"--memory-limit", "--time-limit",    "--seed",   "--effort",
-                                           "--pareto",       "--device-memory", "--device", "--cost"};
-
 Error unsupported(std::string_view what, std::string note) {
   return {std::string(what) + " is not supported by this version", "", std::move(note)};
 }
 
 Error unknownFlag(std::string_view name) {
-  if (std::ranges::find(laterFlags, name) != std::end(laterFlags))
-    return unsupported(name, "plan with --policy; see --help");
   std::vector<std::string_view> names;
   for (const Flag &flag : flags)
     names.push_back(flag.name);
@@ -118,7 +138,7 @@ std::optional<Error> parseFlag(Given &given, std::span<const std::string_view> &
   if (!given.flags.insert(flag->name).second && !flag->isList)
     return Error{quoted + " is given twice"};
   flag->set(given, value);
-  return std::nullopt;
+  return given.error;
 }
 
 std::optional<Error> chooseReport(CommandLine &line) {
@@ -195,8 +215,6 @@ Expected<CommandLine> remat::parseCommandLine(std::span<const std::string_view> 
   if (line.input.empty() == line.generate.empty())
     return makeError(line.input.empty() ? "no graph" : "a graph file and --generate", "",
                      "remat-plan GRAPH.json, or remat-plan --generate=layered:n=1000");
-  if (!given.order.empty() && given.order != "given")
-    return unsupported("--order=" + given.order, "--order=given keeps the order of first executions");
   for (auto check : {chooseReport(line), chooseEmit(given), checkOutputs(line)})
     if (check)
       return std::move(*check);

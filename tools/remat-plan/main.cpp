@@ -11,6 +11,7 @@
 #include "remat/Plan/GraphJson.h"
 #include "remat/Plan/OutputFile.h"
 #include "remat/Plan/Report.h"
+#include "remat/Plan/SearchWatch.h"
 
 #include <chrono>
 #include <functional>
@@ -63,7 +64,11 @@ Expected<PolicyPlan> loadPlan(const Graph &graph, const std::string &path) {
 Expected<PolicyPlan> makePlan(const Graph &graph, const CommandLine &line) {
   if (!line.planFile.empty())
     return loadPlan(graph, line.planFile);
-  auto planned = plan(graph, line.planning);
+  SearchWatch watch;
+  PlanOptions options = line.planning;
+  options.interrupt = watch.interrupt();
+  options.progress = [&](const SearchProgress &progress) { watch.show(progress); };
+  auto planned = plan(graph, options);
   // Regions' policies are the graph file's.
   if (!planned && planned.error().place.starts_with("region") && line.generate.empty())
     planned.error() = inFile(std::move(planned.error()), line.input);
@@ -133,7 +138,12 @@ std::optional<Error> writeOutputs(const CommandLine &line, const Graph &graph, c
                                   double planSeconds) {
   Outputs outputs;
   auto emitGraph = [&](std::ostream &out) { writeGraph(out, graph); };
-  auto emitPlan = [&](std::ostream &out) { writePlan(out, graph, planned->plan); };
+  auto emitPlan = [&](std::ostream &out) {
+    // Without a limit there is no plan but those of the front.
+    if (!planned->front.empty() && !planned->limit)
+      return writePlans(out, graph, planned->front);
+    writePlan(out, graph, planned->plan, planned->limit && planned->limit->interrupted);
+  };
   std::optional<Error> error;
   if (!line.output.empty())
     error = line.emit == Emit::Graph ? outputs.add(line.output, emitGraph) : outputs.add(line.output, emitPlan);

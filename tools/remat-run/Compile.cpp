@@ -6,10 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Compile.h"
+#include "Planning.h"
 
 #include "remat/IR/RematDialect.h"
 #include "remat/Import/Import.h"
+#include "remat/Plan/OutputFile.h"
 #include "remat/Transforms/Pipelines.h"
+
+#include "llvm/Support/JSON.h"
 
 #include <chrono>
 
@@ -17,58 +21,22 @@ using namespace mlir;
 
 namespace remat {
 
-static ReportContext describe(const CommandLine &line, const Input &input, const ExtractedModule &module) {
-  ReportContext context;
-  context.tool = "remat-run " REMAT_VERSION;
-  context.input = input.name;
-  context.policy = line.options.policy;
-  context.segments = !line.options.segments.empty()    ? line.options.segments
-                     : line.options.policy == "sqrt-n" ? "sqrt"
-                                                       : "none";
-  context.device = module.extractOptions.device.name;
-  return context;
+static bool asksForAPlan(const CommandLine &line) {
+  const RematOptions &options = line.options;
+  return options.policy != RematOptions().policy || !options.recompute.empty() || !line.planFile.empty() ||
+         options.planOptions().hasLimit() || options.pareto > 0 || options.order == "free";
 }
-
-namespace {
-/// A step that is planned and rewritten.
-struct PlannedStep {
-  ExtractedModule module;
-  Report report;
-  bool isChanged = false;
-};
-} // namespace
 
 /// Ops of a function that nobody asks to plan are forward, if nothing says otherwise: so forward passes run too.
 static void markForward(ModuleOp module, const RematOptions &options) {
   ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &) { return success(); });
   if (succeeded(extractModule(module, options)))
     return;
-  if (FailureOr<func::FuncOp> function = findMainFunction(module, options.function); succeeded(function))
+  // Calls hold ops too.
+  FailureOr<func::FuncOp> function = findMainFunction(module, options.function);
+  if (succeeded(function) && succeeded(flattenFunction(*function)))
     for (Operation &op : function->front().without_terminator())
       op.setAttr(attr::phase, StringAttr::get(module.getContext(), "forward"));
-}
-
-static FailureOr<PlannedStep> planStep(ModuleOp module, const CommandLine &line, const Input &input) {
-  OwningOpRef<ModuleOp> copy = module.clone();
-  if (!line.anyPlanningFlag)
-    markForward(*copy, line.options);
-  FailureOr<ExtractedModule> extracted = extractModule(*copy, line.options);
-  if (failed(extracted))
-    return failure();
-  auto begin = std::chrono::steady_clock::now();
-  FailureOr<PolicyPlan> planned = planModule(*extracted, line.options);
-  if (failed(planned))
-    return failure();
-  ReportContext context = describe(line, input, *extracted);
-  context.planSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  Report report = makeReport(extracted->extracted.graph, *planned, std::move(context));
-  FailureOr<std::optional<Simulation>> rewritten = applyToModule(*extracted, planned->plan);
-  if (failed(rewritten))
-    return failure();
-  if (extracted->joined)
-    return extracted->function.emitError() << "forward and backward are two functions, so there is no step to run";
-  stripMarks(extracted->function);
-  return PlannedStep{std::move(*extracted), std::move(report), rewritten->has_value()};
 }
 
 static FailureOr<CpuStep> compile(func::FuncOp function, const CpuOptions &options) {
@@ -95,6 +63,22 @@ FailureOr<CpuStep> compileOriginal(ModuleOp module, const RematOptions &options,
   return compile(*function, {threads, {}, std::move(entry)});
 }
 
+/// Whether a plan file says that it is a plan of clusters. What else is wrong with it is its reader's to say.
+static bool isClusterPlan(const std::string &path) {
+  if (path.empty())
+    return false;
+  Expected<std::string> text = readFile(path);
+  if (!text)
+    return false;
+  llvm::Expected<llvm::json::Value> value = llvm::json::parse(*text);
+  if (!value) {
+    llvm::consumeError(value.takeError());
+    return false;
+  }
+  const llvm::json::Object *object = value->getAsObject();
+  return object && object->getString("graph").value_or("").ends_with(clusterGraphSuffix);
+}
+
 /// What the clusters of the step as it came need.
 static FailureOr<int64_t> findGivenPeak(ModuleOp module, const RematOptions &options, int threads) {
   OwningOpRef<ModuleOp> copy = module.clone();
@@ -104,38 +88,192 @@ static FailureOr<int64_t> findGivenPeak(ModuleOp module, const RematOptions &opt
   return findClusterPeak(*function, {threads});
 }
 
+namespace {
+
+/// The ways to a compiled step.
+class StepCompiler {
+public:
+  StepCompiler(ModuleOp module, const CommandLine &line, const Input &input, CpuOptions options)
+      : module(module), line(line), input(input), options(std::move(options)) {}
+
+  FailureOr<CompiledStep> run() {
+    if (line.options.planOptions().hasLimit())
+      return withinLimit();
+    if (plansClusters())
+      return onClusters(line);
+    FailureOr<CompiledStep> step = onGraph(line);
+    if (failed(step) || line.options.policy != "sqrt-n" || isKept(*step))
+      return step;
+    std::string graphPeak = peaks(*step);
+    // The names of --keep and --recompute are those of the graph's values.
+    if (line.options.keep.empty() && line.options.recompute.empty()) {
+      FailureOr<CompiledStep> planned = onClusters(line);
+      if (failed(planned))
+        return failure();
+      if (isKept(*planned)) {
+        remark() << graphPeak << ": the clusters are planned instead";
+        return planned;
+      }
+    }
+    remark() << graphPeak << ": the step stays as it came";
+    return asItCame(*step);
+  }
+
+private:
+  /// Whether what is asked for can be planned on clusters alone.
+  bool plansClusters() const { return isClusterPlan(line.planFile); }
+
+  static bool isKept(const CompiledStep &step) {
+    return !step.givenPeakBytes || step.step.livePeakBytes <= *step.givenPeakBytes;
+  }
+
+  static std::string peaks(const CompiledStep &step) {
+    return "sqrt-n would raise the peak of the clusters from " + std::to_string(*step.givenPeakBytes) + " to " +
+           std::to_string(step.step.livePeakBytes) + " bytes";
+  }
+
+  InFlightDiagnostic remark() const { return mlir::emitRemark(module.getLoc()); }
+
+  /// A copy that is ready to be planned.
+  FailureOr<ExtractedModule> extract(const CommandLine &asked) const {
+    OwningOpRef<ModuleOp> copy = module.clone();
+    if (!asksForAPlan(asked))
+      markForward(*copy, asked.options);
+    FailureOr<ExtractedModule> extracted = extractModule(*copy, asked.options);
+    if (failed(extracted))
+      return failure();
+    if (extracted->joined)
+      return extracted->function.emitError() << "forward and backward are two functions, so there is no step to run";
+    return std::move(*extracted);
+  }
+
+  /// Fills in what comes of a plan.
+  void note(CompiledStep &step, const Graph &graph, const PolicyPlan &planned, StringRef level,
+            const ExtractOptions &extractOptions, double seconds) const {
+    ReportContext context = describePlanning(line, input, extractOptions);
+    context.level = level;
+    context.planSeconds = seconds;
+    step.report = makeReport(graph, planned, std::move(context));
+    StringRef function = step.report.function;
+    function.consume_back(clusterGraphSuffix);
+    step.report.function = function.str();
+    if (!line.planOut.empty())
+      step.plan = planJson(graph, planned);
+  }
+
+  FailureOr<CompiledStep> onGraph(const CommandLine &asked) const {
+    FailureOr<ExtractedModule> extracted = extract(asked);
+    if (failed(extracted))
+      return failure();
+    auto begin = std::chrono::steady_clock::now();
+    FailureOr<PolicyPlan> planned = makePlan(asked, *extracted);
+    if (failed(planned))
+      return failure();
+    CompiledStep result;
+    note(result, extracted->extracted.graph, *planned, "graph", extracted->extractOptions, secondsSince(begin));
+    FailureOr<std::optional<Simulation>> rewritten = applyToModule(*extracted, planned->plan);
+    if (failed(rewritten))
+      return failure();
+    stripMarks(extracted->function);
+    if (rewritten->has_value()) {
+      FailureOr<int64_t> peak = findGivenPeak(module, line.options, options.threads);
+      if (failed(peak))
+        return failure();
+      result.givenPeakBytes = *peak;
+    }
+    return finish(std::move(result), compile(extracted->function, options));
+  }
+
+  /// The limit holds for the packed arena: where that is larger than the peak, there is less for the plan.
+  FailureOr<CompiledStep> withinLimit() const {
+    static constexpr int maxTries = 6;
+    CommandLine asked = line;
+    std::optional<int64_t> limitBytes;
+    for (int i = 0; i < maxTries; ++i) {
+      FailureOr<CompiledStep> step = onClusters(asked);
+      if (failed(step))
+        return failure();
+      int64_t triedBytes = *step->report.memoryLimitBytes;
+      if (!limitBytes)
+        limitBytes = triedBytes;
+      step->report.memoryLimitBytes = *limitBytes;
+      int64_t excessBytes = *step->report.arenaBytes - *limitBytes;
+      if (excessBytes <= 0)
+        return step;
+      asked.options.memoryLimit = std::to_string(std::max<int64_t>(1, triedBytes - excessBytes));
+      asked.options.deviceMemory.clear();
+    }
+    InFlightDiagnostic diag = module.emitError()
+                              << "no plan was found whose arena fits into " << *limitBytes << " bytes";
+    diag.attachNote() << "allow more, or search longer with --effort";
+    return diag;
+  }
+
+  FailureOr<CompiledStep> onClusters(const CommandLine &asked) const {
+    FailureOr<ExtractedModule> extracted = extract(asked);
+    if (failed(extracted))
+      return failure();
+    CompiledStep result;
+    CpuOptions planning = options;
+    planning.device = &extracted->extractOptions.device;
+    planning.planClusters = [&](const Graph &graph) -> FailureOr<Plan> {
+      auto begin = std::chrono::steady_clock::now();
+      FailureOr<PolicyPlan> planned = planClusters(asked, graph, extracted->function.getLoc());
+      if (failed(planned))
+        return failure();
+      note(result, graph, *planned, "clusters", extracted->extractOptions, secondsSince(begin));
+      return std::move(planned->plan);
+    };
+    FailureOr<CpuStep> step = compile(extracted->function, planning);
+    if (succeeded(step))
+      result.givenPeakBytes = step->givenPeakBytes;
+    return finish(std::move(result), std::move(step));
+  }
+
+  FailureOr<PolicyPlan> planClusters(const CommandLine &asked, const Graph &graph, Location location) const {
+    if (!asked.planFile.empty())
+      return readPlanFile(asked, graph);
+    SearchWatch watch;
+    Expected<PolicyPlan> planned = plan(graph, watched(asked.options, watch).planOptions());
+    if (!planned)
+      return remat::emitError(location, planned.error());
+    return std::move(*planned);
+  }
+
+  /// Instead of a plan that was dropped.
+  FailureOr<CompiledStep> asItCame(const CompiledStep &dropped) const {
+    CommandLine unchanged = line;
+    unchanged.options.policy = RematOptions().policy;
+    unchanged.options.segments.clear();
+    FailureOr<CompiledStep> step = onGraph(unchanged);
+    if (succeeded(step))
+      step->givenPeakBytes = dropped.givenPeakBytes;
+    return step;
+  }
+
+  static FailureOr<CompiledStep> finish(CompiledStep result, FailureOr<CpuStep> step) {
+    if (failed(step))
+      return failure();
+    result.step = std::move(*step);
+    result.report.arenaBytes = result.step.program.arenaBytes;
+    return result;
+  }
+
+  static double secondsSince(std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+  mutable ModuleOp module; ///< A handle, whose getters are not const.
+  const CommandLine &line;
+  const Input &input;
+  CpuOptions options;
+};
+
+} // namespace
+
 FailureOr<CompiledStep> compileStep(ModuleOp module, const CommandLine &line, const Input &input, int threads,
                                     std::string entry) {
-  FailureOr<PlannedStep> planned = planStep(module, line, input);
-  if (failed(planned))
-    return failure();
-  std::optional<int64_t> givenPeakBytes;
-  if (planned->isChanged) {
-    FailureOr<int64_t> peak = findGivenPeak(module, line.options, threads);
-    if (failed(peak))
-      return failure();
-    givenPeakBytes = *peak;
-  }
-  FailureOr<CpuStep> step = compile(planned->module.function, {threads, {}, entry});
-  if (failed(step))
-    return failure();
-  if (line.options.policy == "sqrt-n" && givenPeakBytes && step->livePeakBytes > *givenPeakBytes) {
-    mlir::emitRemark(planned->module.function.getLoc())
-        << "sqrt-n would raise the peak of the clusters from " << *givenPeakBytes << " to " << step->livePeakBytes
-        << " bytes: the step stays as it came";
-    CommandLine unchanged = line;
-    unchanged.options.policy = "save-everything";
-    unchanged.options.segments.clear();
-    FailureOr<CompiledStep> asCame = compileStep(module, unchanged, input, threads, std::move(entry));
-    if (failed(asCame))
-      return failure();
-    asCame->report.context.policy = planned->report.context.policy;
-    asCame->report.context.segments = planned->report.context.segments;
-    asCame->givenPeakBytes = givenPeakBytes;
-    return asCame;
-  }
-  planned->report.arenaBytes = step->program.arenaBytes;
-  return CompiledStep{std::move(*step), std::move(planned->report), givenPeakBytes};
+  return StepCompiler(module, line, input, {threads, {}, std::move(entry)}).run();
 }
 
 FailureOr<std::shared_ptr<const runtime::Executable>> loadStep(CpuStep step, Location location) {

@@ -18,13 +18,15 @@ namespace remat {
 
 struct CompiledStep {
   CpuStep step;
-  Report report; ///< With the arena's size.
+  Report report;    ///< With the arena's size.
+  std::string plan; ///< As JSON; empty where `--plan-out` isn't given.
   /// Peak of the clusters of the step as it came; nothing if the plan changes nothing.
   std::optional<int64_t> givenPeakBytes;
 };
 
-/// Plans, rewrites and compiles. A plan that the policy sqrt-n makes is dropped if it raises the peak of the clusters,
-/// which sqrt-n promises not to do. `entry`: that of CpuOptions. Emits errors.
+/// Plans, rewrites and compiles. sqrt-n promises not to raise the peak: where its plan of the graph raises that of the
+/// clusters, it plans the clusters, and where that doesn't lower their peak the step stays as it came. A plan file is
+/// applied to what it was made of, the graph or the clusters. `entry`: that of CpuOptions. Emits errors.
 mlir::FailureOr<CompiledStep> compileStep(mlir::ModuleOp module, const CommandLine &line, const Input &input,
                                           int threads, std::string entry = "");
 

@@ -38,30 +38,31 @@ public:
         return found.error();
       linker = std::move(*found);
     }
-    llvm::SmallString<128> header(options.output);
-    llvm::sys::path::replace_extension(header, "h");
-    for (const std::string &path : {options.output, std::string(header)})
-      if (auto error = outputs.open(path))
-        return error;
-    for (const std::string &path : line.reports)
-      if (auto error = outputs.open(path))
-        return error;
-    return std::nullopt;
+    llvm::SmallString<128> path(options.output);
+    llvm::sys::path::replace_extension(path, "h");
+    header = path.str();
+    std::vector<std::string> paths{options.output, header, line.planOut};
+    llvm::append_range(paths, line.reports);
+    return outputs.open(std::move(paths));
   }
 
-  std::optional<Error> write(const CpuStep &step, const Report &report) {
-    std::string text(step.object.begin(), step.object.end());
+  std::optional<Error> write(const CompiledStep &compiled) {
+    const CpuStep &step = compiled.step;
+    const std::vector<char> &object = step.objects.front();
+    std::string text(object.begin(), object.end());
     if (linker) {
-      Expected<std::string> shared = linker->link(step.object, entry, llvm::sys::path::filename(options.output));
+      Expected<std::string> shared = linker->link(object, entry, llvm::sys::path::filename(options.output));
       if (!shared)
         return shared.error();
       text = std::move(*shared);
     }
-    outputs.stream(0) << text;
-    outputs.stream(1) << emitHeader(step.program, entry);
-    for (size_t i = 0; i < line.reports.size(); ++i)
-      StringRef(line.reports[i]).ends_with(".json") ? writeReportJson(outputs.stream(2 + i), report)
-                                                    : writeReportText(outputs.stream(2 + i), report);
+    outputs.to(options.output) << text;
+    outputs.to(header) << emitHeader(step.program, entry);
+    for (const std::string &path : line.reports)
+      StringRef(path).ends_with(".json") ? writeReportJson(outputs.to(path), compiled.report)
+                                         : writeReportText(outputs.to(path), compiled.report);
+    if (!line.planOut.empty())
+      outputs.to(line.planOut) << compiled.plan;
     return outputs.commit();
   }
 
@@ -71,7 +72,8 @@ private:
   const CommandLine &line;
   const RunOptions &options;
   std::optional<SharedLinker> linker;
-  Outputs outputs; ///< The step, its header, the reports.
+  std::string header; ///< Its path.
+  Outputs outputs;
 };
 
 } // namespace
@@ -84,7 +86,7 @@ LogicalResult emitStep(ModuleOp module, const CommandLine &line, const RunOption
   FailureOr<CompiledStep> compiled = compileStep(module, line, input, options.threads, emitter.entry);
   if (failed(compiled))
     return failure();
-  if (auto error = emitter.write(compiled->step, compiled->report))
+  if (auto error = emitter.write(*compiled))
     return printError(*error), failure();
   if (!llvm::is_contained(line.reports, "-"))
     writeReportSummary(std::cout, compiled->report);

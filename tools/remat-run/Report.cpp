@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Outputs.h"
 #include "Run.h"
 
 #include <cmath>
@@ -93,18 +94,11 @@ static void writeResults(std::ostream &out, const runtime::Context &context) {
   runtime::writeNpz(out, entries);
 }
 
-std::optional<Error> writeRunFiles(const RunOptions &options, const RunResult &result, Outputs &outputs) {
-  if (!options.outputs.empty()) {
-    if (auto error = outputs.open(options.outputs))
-      return error;
-    writeResults(outputs.last(), *result.context);
-  }
-  if (result.profile && !options.profileFile.empty()) {
-    if (auto error = outputs.open(options.profileFile))
-      return error;
-    writeChromeTrace(outputs.last(), *result.profile);
-  }
-  return std::nullopt;
+void writeRunFiles(const RunOptions &options, const RunResult &result, Outputs &outputs) {
+  if (!options.outputs.empty())
+    writeResults(outputs.to(options.outputs), *result.context);
+  if (result.profile && !options.profileFile.empty())
+    writeChromeTrace(outputs.to(options.profileFile), *result.profile);
 }
 
 } // namespace remat

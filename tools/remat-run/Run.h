@@ -9,12 +9,13 @@
 
 #include "Arguments.h"
 #include "Expectation.h"
-#include "Outputs.h"
 #include "remat/Runtime/Executable.h"
 
 #include <iosfwd>
 
 namespace remat {
+
+class Outputs;
 
 /// What is run.
 struct RunTarget {
@@ -54,8 +55,8 @@ struct RunResult {
 /// allowed; results beyond the tolerance; results other than the original's.
 Expected<RunResult> runProgram(const RunTarget &target, const RunOptions &options);
 
-/// Writes the files of `--outputs` and `--profile`; the caller commits them together with its own.
-std::optional<Error> writeRunFiles(const RunOptions &options, const RunResult &result, Outputs &outputs);
+/// Writes the files of `--outputs` and `--profile`, which are open.
+void writeRunFiles(const RunOptions &options, const RunResult &result, Outputs &outputs);
 
 /// Step time, memory and errors, in at most 80 columns; the profile as a table.
 void writeRunSummary(std::ostream &out, const RunResult &result);

@@ -9,6 +9,7 @@
 
 #include "Compile.h"
 #include "Emit.h"
+#include "Outputs.h"
 #include "Run.h"
 
 #include "mlir/InitAllDialects.h"
@@ -38,16 +39,22 @@ static void writeReport(std::ostream &out, StringRef path, const Report &report,
   writeRunSummary(out, result);
 }
 
-static LogicalResult write(const CommandLine &line, const RunOptions &options, const Report &report,
-                           const RunResult &result) {
-  Outputs outputs;
-  std::optional<Error> error = writeRunFiles(options, result, outputs);
+static LogicalResult open(const CommandLine &line, const RunOptions &options, Outputs &outputs) {
+  std::vector<std::string> paths{options.outputs, options.profileFile, line.planOut};
+  llvm::append_range(paths, line.reports);
+  if (std::optional<Error> error = outputs.open(std::move(paths)))
+    return printError(*error), failure();
+  return success();
+}
+
+static LogicalResult write(const CommandLine &line, const RunOptions &options, const CompiledStep &compiled,
+                           const RunResult &result, Outputs &outputs) {
+  writeRunFiles(options, result, outputs);
   for (const std::string &path : line.reports)
-    if (!error && !(error = outputs.open(path)))
-      writeReport(outputs.last(), path, report, result);
-  if (!error)
-    error = outputs.commit();
-  if (error)
+    writeReport(outputs.to(path), path, compiled.report, result);
+  if (!line.planOut.empty())
+    outputs.to(line.planOut) << compiled.plan;
+  if (std::optional<Error> error = outputs.commit())
     return printError(*error), failure();
   if (!llvm::is_contained(line.reports, "-"))
     writeRunSummary(std::cout, result);
@@ -55,6 +62,9 @@ static LogicalResult write(const CommandLine &line, const RunOptions &options, c
 }
 
 static LogicalResult runStep(ModuleOp module, const CommandLine &line, const RunOptions &options, const Input &input) {
+  Outputs outputs;
+  if (failed(open(line, options, outputs)))
+    return failure();
   RunTarget target;
   if (options.verify) {
     FailureOr<CpuStep> original = compileOriginal(module, line.options, options.threads);
@@ -78,7 +88,7 @@ static LogicalResult runStep(ModuleOp module, const CommandLine &line, const Run
   Expected<RunResult> result = runProgram(target, options);
   if (!result)
     return printError(result.error()), failure();
-  return write(line, options, compiled->report, *result);
+  return write(line, options, *compiled, *result, outputs);
 }
 
 /// The flags of a run; a trace among the reports needs a profile.

@@ -20,8 +20,9 @@
 // is: `d * stride + offset`, `size - 1 - d`, the constant 0. A slice of the first elements reads `d mod size`, `size`
 // being that of the whole dimension: the remainder is never taken, but of a plain `d` linalg demands that it run over
 // the whole dimension.
-// Integers are signless, and every op says its signedness. i1 is stored in a byte. Every op's result is rounded to its
-// type; dots and sums of bf16, f16 and f8 accumulate in f32.
+// Constants that are broadcast are constants. Marks (ImportedMarks.h) say what the form doesn't: which kernel draws
+// random numbers, how often a loop runs. Integers are signless, and every op says its signedness. i1 is stored in a
+// byte. Every op's result is rounded to its type; dots and sums of bf16, f16 and f8 accumulate in f32.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "remat/Plan/Plan.h"
+#include "remat/Plan/MemoryLimit.h"
 
 #include <iosfwd>
 
@@ -29,10 +29,13 @@ struct PlanClaims {
 /// Reads a plan for `graph`; `verify` says whether it is legal. Error: not JSON, a plan for another graph, an unknown
 /// op, a step that is none, a move to or from the host.
 Expected<Plan> readPlan(std::string_view json, const Graph &graph, PlanClaims *claims = nullptr);
-/// Writes the steps, and peak and cost as `simulate` finds them. Precondition: the plan is legal.
 /// Reads a plan as `readPlan` does and checks it. Error also: the plan breaks a rule of `verify`, or claims another
 /// peak than it has.
 Expected<Plan> readLegalPlan(std::string_view json, const Graph &graph);
-void writePlan(std::ostream &out, const Graph &graph, const Plan &plan);
+/// Writes the steps, and peak and cost as `simulate` finds them, and that the search was interrupted if it was.
+/// Precondition: the plan is legal.
+void writePlan(std::ostream &out, const Graph &graph, const Plan &plan, bool interrupted = false);
+/// Writes several plans: an object with `plans`, each like a plan file's.
+void writePlans(std::ostream &out, const Graph &graph, std::span<const FrontPlan> plans);
 
 } // namespace remat

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "remat/Plan/MemoryLimit.h"
 #include "remat/Plan/Plan.h"
 #include "remat/Plan/Policy.h"
 #include "remat/Plan/Segments.h"
@@ -28,13 +29,26 @@ enum class Reason : uint8_t {
   Recomputed,     ///< Recomputed: nothing saves it.
   Moved,          ///< Only the backward part reads it: its op runs there, once.
   Pruned,         ///< Saved: --prune found that recomputing it does not lower the peak.
+  Fits,           ///< Saved: the memory limit leaves room for it.
 };
 std::string_view toString(Reason reason);
+
+/// What a search under a memory limit knows of its plan.
+struct LimitOutcome {
+  int64_t limitBytes = 0;
+  int64_t peakBound = 0; ///< No plan of the class has a lower peak.
+  double costBound = 0;  ///< No plan of the class costs less; in the unit of the cost.
+  bool costIsFlops = false;
+  ExecutionOrder order = ExecutionOrder::Free;
+  bool interrupted = false;
+};
 
 struct PolicyPlan {
   Plan plan;
   /// By value; arguments and results of backward ops are NotRead.
   std::vector<Reason> reasons;
+  std::optional<LimitOutcome> limit = {}; ///< With a memory limit only.
+  std::vector<FrontPlan> front = {};      ///< With `pareto` only: from the cheapest to the smallest.
 };
 
 struct PolicyRequest {
@@ -64,6 +78,20 @@ struct PlanOptions {
   std::string segments = {}; ///< Empty: `sqrt` for sqrt-n, else `none`.
   std::vector<std::string> keep = {}, recompute = {};
   bool prune = false;
+
+  std::string memoryLimit = {};  ///< A size or `N%` of the peak of the graph as given; empty: none. Bounds the peak.
+  std::string deviceMemory = {}; ///< A size; bounds the peak and the arguments together.
+  std::string order = {};        ///< `given` or `free`; empty: free with a limit, else given.
+  std::string cost = "time";     ///< What recomputation is to be cheap in: `time` or `flops`.
+  std::string timeLimit = {};    ///< Ends the search, such as `10s`; empty: none, and the plan is always the same.
+  int64_t effort = 100;          ///< Work of the search, in percent.
+  int64_t seed = 1;
+  int64_t pareto = 0; ///< So many plans from the cheapest to the smallest besides; 0: none.
+  /// Not text: LimitOptions'.
+  const std::atomic<bool> *interrupt = nullptr;
+  std::function<void(const SearchProgress &)> progress = {};
+
+  bool hasLimit() const { return !memoryLimit.empty() || !deviceMemory.empty(); }
 };
 
 /// What is wrong with the options whatever the graph: the policy's text, or options that contradict each other.

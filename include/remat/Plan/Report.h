@@ -22,7 +22,6 @@ struct ReportContext {
   std::string segments;                   ///< As given, or the policy's default.
   std::string level = "graph";            ///< `graph` or `clusters`.
   std::optional<std::string> device = {}; ///< Nothing where the graph brings its own costs.
-  std::optional<int64_t> memoryLimitBytes = {};
   double planSeconds = 0;
 };
 
@@ -59,9 +58,20 @@ struct Report {
   std::optional<int64_t> arenaBytes;
   size_t recomputedOps = 0; ///< Executions minus ops, constants and views left out.
   double overheadCost = 0, overheadFlops = 0;
-  /// Bounds on what any plan can reach. Nothing until a version proves them.
-  std::optional<int64_t> lowerBoundPeakBytes;
-  std::optional<double> lowerBoundCostNs, gap;
+  /// Of a plan under a memory limit; nothing otherwise.
+  std::optional<int64_t> memoryLimitBytes;
+  std::optional<int64_t> lowerBoundPeakBytes; ///< No plan of its class has a lower peak.
+  std::optional<double> lowerBoundCostNs;     ///< None costs less; nothing where FLOPs are the cost.
+  std::optional<double> gap;                  ///< What the plan costs above the bound, as a share of the original cost.
+  std::string order;                          ///< The class: `given` or `free`.
+  bool interrupted = false;
+  struct ParetoPoint {
+    int64_t peakBytes;
+    double costNs;
+    int64_t flops;
+    double overheadCost;
+  };
+  std::vector<ParetoPoint> pareto; ///< From the cheapest to the smallest.
   /// Values with bytes that stay from forward to backward, largest first; their bytes are `after.residualBytes`.
   std::vector<SavedValue> saved;
   /// Costliest first; their times are `recomputedOps`.

@@ -34,7 +34,7 @@ std::optional<Error> checkProgram(const Program &program);
 class Executable {
 public:
   /// `kernels` are in the order of `program.kernels`; `code` lives as long as the executable. Error: a program that
-  /// isn't legal, or a kernel too many, too few or null.
+  /// isn't legal, a kernel too many, too few or null, or code for another processor.
   static Expected<std::shared_ptr<const Executable>> create(Program program, std::vector<KernelFunction> kernels,
                                                             std::shared_ptr<void> code = nullptr);
   ~Executable();

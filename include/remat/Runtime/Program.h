@@ -76,8 +76,8 @@ struct Step {
     Matmul,      ///< `library` numbers the spec; buffers: A, B, C, workspace (if it takes one).
     Convolution, ///< `library` numbers the spec; buffers: input, kernel, result, workspace (if it takes one).
     Copy,        ///< `bytes` from buffers[0] to buffers[1], which don't overlap unless they are the same.
-    While,       ///< Runs bodies[0], reads the byte at buffers[0]; while it isn't 0 runs bodies[1], then bodies[0] again.
-    Branch       ///< Runs bodies[i], i the int32 at buffers[0], clamped to the last body if it is out of range.
+    While, ///< Runs bodies[0], reads the byte at buffers[0]; while it isn't 0 runs bodies[1], then bodies[0] again.
+    Branch ///< Runs bodies[i], i the int32 at buffers[0], clamped to the last body if it is out of range.
   };
   Kind kind = Kind::Kernel;
   std::string name; ///< The op, for profiles and errors.
@@ -106,9 +106,11 @@ struct Program {
   std::vector<MatmulSpec> matmuls;
   std::vector<ConvolutionSpec> convolutions;
   std::vector<std::string> kernels; ///< Symbols, by number.
-  std::vector<char> constants;      ///< To be placed at an address that is a multiple of 64.
-  int64_t arenaBytes = 0;           ///< Alignment 64.
-  int64_t plannedPeakBytes = 0;     ///< Peak of the slots' bytes (rounded up to 64) that are alive together.
+  /// What a processor must have to run the kernels (Processor.h).
+  std::vector<std::string> features;
+  std::vector<char> constants;  ///< To be placed at an address that is a multiple of 64.
+  int64_t arenaBytes = 0;       ///< Alignment 64.
+  int64_t plannedPeakBytes = 0; ///< Peak of the slots' bytes (rounded up to 64) that are alive together.
 };
 
 } // namespace remat::runtime

@@ -13,6 +13,7 @@
 #include "remat/Plan/Graph.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -54,6 +55,11 @@ mlir::FailureOr<ExtractedGraph> extractGraph(mlir::func::FuncOp function, const 
 /// overwrite than the one that was planned; with the attributes, extractGraph takes the planned ones and no others.
 void recordInplace(mlir::func::FuncOp function, const ExtractedGraph &extracted);
 
+/// A function argument whose storage a result may take (`jax.buffer_donor`, `tf.aliasing_output`).
+bool isDonated(mlir::func::FuncOp function, unsigned argument);
+/// The only result that may take it (`tf.aliasing_output`); nothing: any.
+std::optional<unsigned> donatedResult(mlir::func::FuncOp function, unsigned argument);
+
 /// Inlines calls of functions of the module, StableHLO composites (their decomposition) and `remat.region` bodies into
 /// `function`, recursively and inside loops too, so that its block holds only leaf ops. Works on unregistered ops,
 /// which keep all attributes. An inlined op's location is a call-site location. Calls of functions without a body stay.
@@ -64,6 +70,12 @@ void recordInplace(mlir::func::FuncOp function, const ExtractedGraph &extracted)
 /// argument, and a warning says so. Private functions that nothing refers to any more are erased. Emits an error:
 /// recursion, a callee with several blocks, several blocks. O(ops that come out).
 mlir::LogicalResult flattenFunction(mlir::func::FuncOp function);
+
+/// Inlines the calls that MLIR's verifier would find no function for: those in an op of an unregistered dialect with
+/// one region (the body of a `stablehlo.reduce_window`), because such an op may be a symbol table of its own. For a
+/// module that was parsed and not yet verified; one that the verifier refuses anyway may be left as it is. Private
+/// functions that nothing refers to any more are erased. Emits an error as flattenFunction does.
+mlir::LogicalResult inlineHiddenCalls(mlir::ModuleOp module);
 
 struct PhaseOptions {
   /// The result that is the loss where names don't tell the phases; negative: the one marked `remat.loss`, else result

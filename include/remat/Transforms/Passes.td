@@ -34,7 +34,22 @@ defvar planOptions = [
   ListOption<"recompute", "recompute", "std::string",
     "Values, ops or checkpoint names that are recomputed whatever the policy says">,
   Option<"prune", "prune", "bool", /*default=*/"false",
-    "Save again what is recomputed without lowering the peak">];
+    "Save again what is recomputed without lowering the peak">,
+  Option<"memoryLimit", "memory-limit", "std::string", /*default=*/"",
+    "The cheapest plan whose peak is at most this (N%: of the peak of the graph as given); what a policy that is given "
+    "besides saves is never recomputed">,
+  Option<"deviceMemory", "device-memory", "std::string", /*default=*/"",
+    "The same for the arguments and the peak together">,
+  Option<"order", "order", "std::string", /*default=*/"",
+    "Whether first executions keep their order or move to lower the peak (default: free with a limit, else given)">,
+  Option<"cost", "cost", "std::string", /*default=*/"\"time\"", "What recomputation is to be cheap in">,
+  Option<"pareto", "pareto", "int64_t", /*default=*/"0",
+    "Besides, N plans from the cheapest to the smallest, in the report">,
+  Option<"effort", "effort", "int64_t", /*default=*/"100",
+    "Work of the search under a limit, in percent; the same effort gives the same plan">,
+  Option<"seed", "seed", "int64_t", /*default=*/"1", "Of the search's random numbers">,
+  Option<"timeLimit", "time-limit", "std::string", /*default=*/"",
+    "End the search after 10s, 500ms or 2min with the best plan so far">];
 defvar lossOption = Option<"lossResult", "loss-result", "int64_t", /*default=*/"-1",
   "The result that is the loss, where no names tell forward from backward (default: 0 if it is a scalar float)">;
 

@@ -30,7 +30,11 @@ struct RematOptions {
 #define REMAT_OPTION(TYPE, MEMBER, NAME, DEFAULT, VALUE, HELP) TYPE MEMBER{DEFAULT};
 #include "remat/Transforms/Options.def"
 
-  PlanOptions planOptions() const { return {policy, segments, keep, recompute, prune}; }
+  /// PlanOptions'.
+  const std::atomic<bool> *interrupt = nullptr;
+  std::function<void(const SearchProgress &)> progress = {};
+
+  PlanOptions planOptions() const;
 };
 
 /// A copy of a module that was made ready for planning, and what the planner is told about it.

@@ -1,0 +1,120 @@
+//===- LargeSearch.cpp - Plans of large graphs under a limit ------------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LargeSearch.h"
+
+#include "LargeSearchGreedy.h"
+#include "remat/Plan/Planners.h"
+
+#include <cmath>
+
+namespace remat {
+
+static constexpr int rungCount = 100;
+
+LargeSearch::LargeSearch(const GapProblem &problem, const LargeSearchOptions &options)
+    : problem(problem), options(options), down(Ladder{LargeState(problem)}), givenPeak(down->state.peak()),
+      lowest(givenPeak) {}
+
+int64_t LargeSearch::rung(int number) const {
+  return int64_t(std::ceil(double(givenPeak) * (double(rungCount - number) / rungCount)));
+}
+
+/// The highest rung within the limit.
+int LargeSearch::rungWithin(int64_t limitBytes) const {
+  int target = 0;
+  while (target < rungCount && rung(target) > limitBytes)
+    ++target;
+  return target;
+}
+
+/// Goes down rung by rung. False if the ladder does not reach so far.
+bool LargeSearch::goDown(Ladder &ladder, int target) {
+  LargeState &state = ladder.state;
+  while (ladder.number < target && !ladder.failed && !isInterrupted()) {
+    double costAbove = state.cost();
+    ++ladder.number;
+    LargeGreedy greedy(state, rung(ladder.number), ladder.price, options.interrupt);
+    ladder.failed = !greedy.lower();
+    greedy.takeBack(costAbove);
+    lowest = std::min(lowest, state.peak());
+  }
+  return state.peak() <= rung(target);
+}
+
+/// Recomputes all of the forward part in segments: its blocks, and about sqrt(n) pieces of equal bytes.
+void LargeSearch::findSegments() {
+  segmentPlans.emplace();
+  const Graph &graph = problem.graph();
+  double count = std::sqrt(double(graph.numOps()));
+  for (const Segments &segments :
+       {autoSegments(graph), balancedSegments(graph, uint32_t(count / 2)), balancedSegments(graph, uint32_t(count))}) {
+    if (segments.count < 2 || isInterrupted())
+      continue;
+    PolicyRequest request;
+    request.policy = Policy::saveNothing();
+    request.segments = segments;
+    if (Expected<PolicyPlan> made = planPolicy(graph, request))
+      segmentPlans->push_back(std::move(made->plan));
+  }
+}
+
+/// From the lowest rung that the segments keep: up or down to the target.
+void LargeSearch::tryFrom(const Plan &segments, int target, std::optional<Found> &best) {
+  Ladder ladder{LargeState(problem)};
+  LargeState &state = ladder.state;
+  state.load(segments);
+  lowest = std::min(lowest, state.peak());
+  ladder.number = rungWithin(state.peak());
+  if (rung(ladder.number) < state.peak())
+    --ladder.number;
+  for (; ladder.number > target && !isInterrupted(); --ladder.number)
+    LargeGreedy(state, rung(ladder.number), ladder.price, options.interrupt).takeBack(0);
+  // What the lowest rung keeps is the same whichever way the ladder goes on.
+  if (ladder.number >= 0)
+    LargeGreedy(state, rung(ladder.number), ladder.price, options.interrupt).takeBack(0);
+  if (ladder.number >= 0 && goDown(ladder, target) && (!best || state.cost() < best->extraCost))
+    best = found(state);
+}
+
+std::optional<LargeSearch::Found> LargeSearch::search(int64_t limitBytes) {
+  int target = rungWithin(limitBytes);
+  if (target == rungCount)
+    return std::nullopt;
+  std::optional<Found> best;
+  if (target < failedAt) {
+    if (!down || target < down->number) {
+      down.reset();
+      down = Ladder{LargeState(problem)};
+    }
+    if (goDown(*down, target))
+      best = found(down->state);
+    else if (!isInterrupted())
+      failedAt = down->number;
+  }
+  if (isInterrupted() || (best && (problem.numNodes() > options.segmentsUpTo || best->extraCost == 0)))
+    return best;
+  if (!best)
+    down.reset(); // Two states of a large graph take too much memory.
+  if (!segmentPlans)
+    findSegments();
+  for (const Plan &segments : *segmentPlans)
+    tryFrom(segments, target, best);
+  return best;
+}
+
+GapState::Snapshot snapshotOf(const GapProblem &problem, const Plan &plan) {
+  LargeState state(problem);
+  state.load(plan);
+  GapState::Snapshot snapshot{std::vector<GapState::Touches>(problem.numNodes()), state.cost()};
+  for (int32_t node = 0; node < problem.numNodes(); ++node)
+    for (LargeState::Touch touch : state.touches(node))
+      snapshot.touches[node].push_back({touch.stage, int32_t(touch.readers), bool(touch.repeats), false});
+  return snapshot;
+}
+
+} // namespace remat

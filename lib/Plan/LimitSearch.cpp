@@ -1,0 +1,157 @@
+//===- LimitSearch.cpp - The search at one limit ------------------------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LimitSearch.h"
+
+#include "CutBound.h"
+#include "remat/Plan/Simulator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <future>
+
+namespace remat {
+
+/// An annealing is heated up again a few times where it was best.
+static constexpr AnnealOptions first = {.hot = 0.15, .cold = 1e-3}, again = {.hot = 0.03, .cold = 5e-4};
+static constexpr int reheats = 1;
+/// The way down to a limit that is far from the program order.
+static constexpr AnnealOptions onTheWay = {.hot = 0.05, .cold = 2e-3};
+static constexpr int descentSteps = 16;
+
+void PlanFront::add(Point point) {
+  auto place = std::ranges::find_if(list, [&](const Point &other) { return other.peakBytes <= point.peakBytes; });
+  // What lies behind has a lower peak, or the same.
+  if (place != list.end() && place->cost <= point.cost)
+    return;
+  if (place != list.end() && place->peakBytes == point.peakBytes)
+    place = list.erase(place);
+  while (place != list.begin() && std::prev(place)->cost >= point.cost)
+    place = list.erase(std::prev(place));
+  list.insert(place, std::move(point));
+}
+
+const PlanFront::Point *PlanFront::at(int64_t limitBytes) const {
+  auto found = std::ranges::find_if(list, [&](const Point &point) { return point.peakBytes <= limitBytes; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+LimitSearch::LimitSearch(const Graph &graph, std::span<const double> costs, std::vector<std::vector<OpId>> given,
+                         const LimitOptions &options)
+    : options(options) {
+  givenPeak = simulate(graph, programOrder(graph)).peakBytes;
+  double ops = graph.numOps();
+  moves = std::max<uint64_t>(1000, uint64_t(options.effort * std::min(3000 * ops, 300000 + 400 * ops)));
+  for (std::vector<OpId> &order : given) {
+    Order &added = orders.emplace_back();
+    added.problem = std::make_unique<GapProblem>(graph, std::move(order), costs, options.mayRepeat);
+    added.start = added.reached = GapState(*added.problem, givenPeak).snapshot();
+  }
+}
+
+uint64_t LimitSearch::seedFor(int64_t limitBytes, size_t order, int variant) const {
+  SearchRandom mix(options.seed ^ SearchRandom(limitBytes).next());
+  return mix.next() + order * 2 + variant;
+}
+
+PlanFront::Point LimitSearch::toPoint(size_t order, GapState &state, GapState::Snapshot snapshot) const {
+  state.restore(snapshot);
+  double cost = snapshot.cost;
+  return {int64_t(state.peak()), cost, order, std::move(snapshot)};
+}
+
+/// Searches from the program order: at the limit at once, or (variant 1) on the way down to it.
+std::optional<PlanFront::Point> LimitSearch::searchOrder(size_t order, int64_t limitBytes, int variant,
+                                                         double enough) const {
+  GapState state(*orders[order].problem, limitBytes);
+  GapSearch search(state, seedFor(limitBytes, order, variant), options.interrupt);
+  auto anneal = [&](AnnealOptions annealing, double share) {
+    annealing.moves = std::max<uint64_t>(1000, uint64_t(moves * share));
+    annealing.enough = enough;
+    search.anneal(annealing);
+  };
+  if (variant == 1)
+    for (int step = descentSteps - 1; step > 0; --step) {
+      state.setLimit(limitBytes + (givenPeak - limitBytes) * step / descentSteps);
+      search.best.reset();
+      anneal(onTheWay, 0.5 / descentSteps);
+      if (search.best)
+        state.restore(*search.best);
+    }
+  state.setLimit(limitBytes);
+  search.best.reset();
+  anneal(first, variant == 1 ? 0.5 : 1);
+  for (int i = 0; i < reheats && search.best && search.best->cost > enough; ++i) {
+    state.restore(*search.best);
+    anneal(again, 0.3);
+  }
+  if (!search.best)
+    return std::nullopt;
+  return toPoint(order, state, std::move(*search.best));
+}
+
+void LimitSearch::search(int64_t limitBytes, double enough, PlanFront &front) const {
+  // The order that promises most comes first: where what it finds is better than another order's bound, that is done.
+  std::vector<std::pair<double, size_t>> byBound;
+  for (size_t i = 0; i < orders.size(); ++i)
+    byBound.emplace_back(boundCostByCuts(*orders[i].problem, limitBytes, std::numeric_limits<double>::infinity()), i);
+  std::ranges::sort(byBound);
+  for (auto [bound, i] : byBound) {
+    const PlanFront::Point *best = front.at(limitBytes);
+    if (isInterrupted() || (best && best->cost <= std::max(enough, bound * (1 + 1e-9))))
+      continue;
+    auto other = std::async(std::launch::async, [&, i = i] { return searchOrder(i, limitBytes, 1, enough); });
+    std::optional<PlanFront::Point> found[] = {searchOrder(i, limitBytes, 0, enough), other.get()};
+    for (std::optional<PlanFront::Point> &point : found)
+      if (point)
+        front.add(std::move(*point));
+  }
+}
+
+bool LimitSearch::searchOn(int64_t limitBytes, double effort, PlanFront &front) {
+  bool anyFound = false;
+  for (size_t i = 0; i < orders.size() && !isInterrupted(); ++i) {
+    auto run = [&, i](int variant) -> std::optional<PlanFront::Point> {
+      GapState state(*orders[i].problem, limitBytes);
+      state.restore(orders[i].reached);
+      GapSearch search(state, seedFor(limitBytes, i, variant), options.interrupt);
+      AnnealOptions anneal = variant == 0 ? again : first;
+      anneal.moves = std::max<uint64_t>(20 * orders[i].problem->numNodes() + 1000, uint64_t(moves * effort));
+      search.anneal(anneal);
+      if (!search.best)
+        return std::nullopt;
+      return toPoint(i, state, std::move(*search.best));
+    };
+    auto other = std::async(std::launch::async, run, 1);
+    std::optional<PlanFront::Point> found[] = {run(0), other.get()};
+    if (found[1] && (!found[0] || found[1]->cost < found[0]->cost))
+      std::swap(found[0], found[1]);
+    if (found[0])
+      orders[i].reached = found[0]->snapshot;
+    for (std::optional<PlanFront::Point> &point : found) {
+      anyFound |= point.has_value();
+      if (point)
+        front.add(std::move(*point));
+    }
+  }
+  return anyFound;
+}
+
+double LimitSearch::bound(int64_t limitBytes, double enough) const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Order &order : orders)
+    least = std::min(least, boundCostByCuts(*order.problem, limitBytes, enough));
+  return least;
+}
+
+FrontPlan LimitSearch::toPlan(const PlanFront::Point &point) const {
+  GapState state(*orders[point.order].problem, point.peakBytes);
+  state.restore(point.snapshot);
+  return {state.plan(), point.peakBytes, point.cost};
+}
+
+} // namespace remat

@@ -1,0 +1,75 @@
+//===- LimitSearch.h - The search at one limit --------------------------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "GapSearch.h"
+#include "remat/Plan/MemoryLimit.h"
+
+#include <list>
+#include <memory>
+
+namespace remat {
+
+/// The plans that were found: none is as cheap as another with as low a peak.
+class PlanFront {
+public:
+  struct Point {
+    int64_t peakBytes;
+    double cost;
+    size_t order; ///< Number of the order of first executions.
+    GapState::Snapshot snapshot;
+  };
+
+  void add(Point point);
+  /// The cheapest one with at most this peak, or null.
+  const Point *at(int64_t limitBytes) const;
+  /// From the cheapest to the smallest.
+  const std::list<Point> &points() const { return list; }
+
+private:
+  std::list<Point> list;
+};
+
+/// Searches at single limits. What is found at a limit depends on the graph, the options and that limit alone.
+class LimitSearch {
+public:
+  /// `orders`: first executions, each a plan of every op once.
+  LimitSearch(const Graph &graph, std::span<const double> costs, std::vector<std::vector<OpId>> orders,
+              const LimitOptions &options);
+
+  /// Looks for the cheapest plan within the limit in every order, on two threads, until one costs no more than
+  /// `enough`. What is worth it goes into the front. False if nothing was found.
+  void search(int64_t limitBytes, double enough, PlanFront &front) const;
+
+  /// The same with a share of the work, from the plans where the last call of this function ended. False if nothing was
+  /// found.
+  bool searchOn(int64_t limitBytes, double effort, PlanFront &front);
+
+  /// Nothing that a search within the limit finds costs less.
+  double bound(int64_t limitBytes, double enough) const;
+
+  FrontPlan toPlan(const PlanFront::Point &point) const;
+  bool isInterrupted() const { return options.interrupt && options.interrupt->load(std::memory_order_relaxed); }
+
+private:
+  struct Order {
+    std::unique_ptr<GapProblem> problem;
+    GapState::Snapshot start, reached;
+  };
+
+  uint64_t seedFor(int64_t limitBytes, size_t order, int variant) const;
+  std::optional<PlanFront::Point> searchOrder(size_t order, int64_t limitBytes, int variant, double enough) const;
+  PlanFront::Point toPoint(size_t order, GapState &state, GapState::Snapshot snapshot) const;
+
+  LimitOptions options;
+  std::vector<Order> orders;
+  int64_t givenPeak = 0;
+  uint64_t moves = 0; ///< Of one annealing.
+};
+
+} // namespace remat

@@ -1,0 +1,294 @@
+//===- MemoryLimit.cpp - The cheapest plan under a hard limit -----------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "remat/Plan/MemoryLimit.h"
+
+#include "CutBound.h"
+#include "LargeSearch.h"
+#include "LimitSearch.h"
+#include "OrderSearch.h"
+#include "Text.h"
+#include "remat/Plan/Exact.h"
+#include "remat/Plan/Simulator.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace remat {
+
+/// Graphs up to this size are solved exactly where the search of all plans ends soon.
+static constexpr size_t exactOps = ExactLimits::ops;
+static constexpr size_t exactStates = 200'000;
+/// Orders come from the same few moves whatever the limit: more work on them gains little.
+static constexpr double orderEffort = 0.2;
+
+static std::optional<std::vector<ExactPlan>> solveExactly(const Graph &graph, std::span<const double> costs,
+                                                          const LimitOptions &options) {
+  if (graph.numOps() > exactOps || !options.mayRepeat.empty())
+    return std::nullopt;
+  FirstExecutions order =
+      options.order == ExecutionOrder::Given ? FirstExecutions::GivenOrder : FirstExecutions::FreeOrder;
+  return findExactFront(graph, costs, order, exactStates);
+}
+
+static std::string describeFloor(const Graph &graph, const PeakBound &bound) {
+  bool isAtEnd = bound.stage >= graph.numOps();
+  std::string text =
+      isAtEnd ? "at the end of the step" : formatText("while '{}' runs", graph.op(OpId(bound.stage)).name);
+  std::vector<ValueId> values = bound.values;
+  std::ranges::sort(values, [&](ValueId a, ValueId b) {
+    return std::pair(-graph.value(a).bytes, a) < std::pair(-graph.value(b).bytes, b);
+  });
+  static constexpr size_t shown = 3;
+  for (size_t i = 0; i < values.size() && i < shown; ++i)
+    text += formatText("{} '{}' ({} bytes)", i == 0 ? "," : " and", graph.value(values[i]).name,
+                       graph.value(values[i]).bytes);
+  if (values.size() > shown)
+    text += formatText(" and {} more", values.size() - shown);
+  if (int64_t workspace = isAtEnd ? 0 : graph.op(OpId(bound.stage)).workspaceBytes)
+    text += formatText("{} {} bytes of workspace", values.empty() ? "," : " and", workspace);
+  return text + " must be alive";
+}
+
+static PeakBound floorOf(const Graph &graph, ExecutionOrder order) {
+  return order == ExecutionOrder::Given ? boundPeakGivenOrder(graph) : boundPeakFreeOrder(graph);
+}
+
+static std::string_view nameOf(ExecutionOrder order) {
+  return order == ExecutionOrder::Given ? "any plan in the given order" : "any plan";
+}
+
+static Error noneFound(const Graph &graph, int64_t limitBytes, const LimitOptions &options) {
+  PeakBound floor = floorOf(graph, options.order);
+  return Error{formatText("found no plan that fits into {} bytes, and {} needs at least {}", limitBytes,
+                          nameOf(options.order), floor.bytes),
+               {},
+               formatText("{}; allow more, or search longer with --effort", describeFloor(graph, floor))};
+}
+
+static Error belowFloor(const Graph &graph, int64_t limitBytes, const PeakBound &bound, std::string_view which) {
+  return Error{formatText("no plan fits into {} bytes: {} needs at least {}", limitBytes, which, bound.bytes),
+               {},
+               describeFloor(graph, bound)};
+}
+
+static Expected<LimitedPlan> pickExact(const Graph &graph, std::vector<ExactPlan> front, int64_t limitBytes,
+                                       const LimitOptions &options) {
+  for (ExactPlan &point : front)
+    if (point.peakBytes <= limitBytes)
+      return LimitedPlan{{std::move(point.plan), point.peakBytes, point.extraCost}, point.extraCost};
+  return Error{formatText("no plan fits into {} bytes: {} needs at least {}", limitBytes, nameOf(options.order),
+                          front.back().peakBytes),
+               {},
+               describeFloor(graph, floorOf(graph, options.order))};
+}
+
+/// Annealing is for graphs of some thousand ops; what is larger is planned near linearly, in the program order.
+static constexpr size_t annealedOps = 6000;
+/// In the largest graphs even a bound takes longer than the plan.
+static constexpr size_t boundedOps = 200'000;
+
+static Expected<LimitedPlan> planLarge(const Graph &graph, std::span<const double> costs, int64_t limitBytes,
+                                       const LimitOptions &options) {
+  GapProblem problem(graph, programOrder(graph).steps, costs, options.mayRepeat);
+  LargeSearch search(problem, {.interrupt = options.interrupt});
+  std::optional<LargeSearch::Found> found = search.search(limitBytes);
+  if (!found)
+    return noneFound(graph, limitBytes, options);
+  double bound = 0;
+  if (options.order == ExecutionOrder::Given && graph.numOps() <= boundedOps && !search.isInterrupted())
+    bound = std::max(boundCostByCuts(problem, limitBytes, found->extraCost),
+                     boundCost(graph, costs, limitBytes, {.enough = found->extraCost}).extraCost);
+  return LimitedPlan{{std::move(found->plan), found->peakBytes, found->extraCost}, bound, search.isInterrupted()};
+}
+
+static std::vector<FrontPlan> frontOfLarge(const Graph &graph, std::span<const double> costs,
+                                           const LimitOptions &options) {
+  GapProblem problem(graph, programOrder(graph).steps, costs, options.mayRepeat);
+  LargeSearch search(problem, {.interrupt = options.interrupt});
+  std::vector<FrontPlan> plans;
+  double givenPeak = double(simulate(graph, programOrder(graph)).peakBytes);
+  static constexpr int steps = 20;
+  for (int i = 0; i < steps; ++i) {
+    std::optional<LargeSearch::Found> found = search.search(int64_t(std::ceil(givenPeak * (steps - i) / steps)));
+    if (!found)
+      break;
+    if (plans.empty() || found->peakBytes < plans.back().peakBytes)
+      plans.push_back({std::move(found->plan), found->peakBytes, found->extraCost});
+  }
+  return plans;
+}
+
+/// The program order, and with free order those that promise less.
+static std::vector<std::vector<OpId>> chooseOrders(const Graph &graph, const LimitOptions &options) {
+  std::vector<std::vector<OpId>> orders{programOrder(graph).steps};
+  if (options.order == ExecutionOrder::Free)
+    for (std::vector<OpId> &order :
+         candidateOrders(graph, orderEffort * options.effort, options.seed, options.interrupt))
+      orders.push_back(std::move(order));
+  return orders;
+}
+
+namespace {
+
+/// The search at the limit, and below it as long as a cheaper plan may lie there.
+///
+/// It looks at fixed limits only, the rungs: shares of the peak of the program order, in steps of 1 %, and of 1/4 %
+/// around the limit. What is found at a rung does not depend on the limit asked for, and of all rungs below the limit
+/// the best counts: so a larger limit never costs more.
+class Descent {
+public:
+  Descent(const Graph &graph, std::span<const double> costs, int64_t limitBytes, const LimitOptions &options)
+      : graph(graph), costs(costs), limitBytes(limitBytes), options(options),
+        givenPeak(simulate(graph, programOrder(graph)).peakBytes), floorBytes(floorOf(graph, options.order).bytes),
+        searcher(graph, costs, chooseOrders(graph, options), options) {}
+
+  Expected<LimitedPlan> run() {
+    int number = 0; // Of the highest rung within the limit.
+    while (rung(number) > limitBytes)
+      ++number;
+    if (rung(number) < limitBytes)
+      searchBetween(number);
+    std::optional<double> bound;
+    // Where a search fails, one at a lower rung may not: down to the floor, so that a larger limit finds that, too.
+    for (; number < rungCount && rung(number) >= floorBytes && !searcher.isInterrupted(); ++number) {
+      searchAt(rung(number));
+      if (!front.at(limitBytes))
+        continue;
+      if (!bound)
+        bound = provenBound();
+      // A plan for less memory costs at least its bound: where that is more than the plan at hand costs, none is
+      // better.
+      if (isProven(*bound) || isSettledAt(rung(number + 1)))
+        break;
+    }
+    return result(bound.value_or(0));
+  }
+
+private:
+  static constexpr int rungCount = 100, stepsBetween = 4;
+  /// Larger graphs get the bounds that take milliseconds.
+  static constexpr size_t thoroughOps = 400;
+
+  int64_t rung(int number) const {
+    return int64_t(std::ceil(double(givenPeak) * (double(rungCount - number) / rungCount)));
+  }
+
+  void searchAt(int64_t rungBytes) {
+    double cheapest = searcher.bound(rungBytes, std::numeric_limits<double>::infinity());
+    searcher.search(rungBytes, cheapest * (1 + 1e-9), front);
+    if (options.progress)
+      options.progress({rungBytes, front.at(limitBytes) ? std::optional(front.at(limitBytes)->cost) : std::nullopt});
+  }
+
+  /// A plan that is found here counts only if it is not cheaper than what is found at the rung above, which other
+  /// limits see, and these rungs not.
+  void searchBetween(int number) {
+    int64_t high = rung(number - 1), low = rung(number);
+    searchAt(high);
+    PlanFront above = std::move(front);
+    front = {};
+    for (int i = stepsBetween - 1; i > 0; --i)
+      if (int64_t between = low + (high - low) * i / stepsBetween; low < between && between <= limitBytes)
+        searchAt(between);
+    const PlanFront::Point *top = above.at(high);
+    PlanFront all = std::move(front);
+    front = {};
+    for (const PlanFront *part : {&above, &all})
+      for (const PlanFront::Point &point : part->points())
+        if (part == &above || !top || point.cost >= top->cost)
+          front.add(point);
+  }
+
+  double enough() const {
+    const PlanFront::Point *point = front.at(limitBytes);
+    return point ? point->cost : std::numeric_limits<double>::infinity();
+  }
+  bool isProven(double bound) const { return enough() <= bound * (1 + 1e-9); }
+
+  /// No search from this limit down finds anything cheaper than what is at hand.
+  bool isSettledAt(int64_t bytes) const {
+    return isProven(searcher.bound(bytes, enough())) ||
+           (options.order == ExecutionOrder::Given && isProven(boundCost(graph, costs, bytes).extraCost));
+  }
+
+  /// Of all plans in the given order.
+  double provenBound() const {
+    if (options.order == ExecutionOrder::Free)
+      return 0;
+    double bound = searcher.bound(limitBytes, enough());
+    bool isSmall = graph.numOps() <= thoroughOps;
+    BoundEffort effort = isSmall ? BoundEffort{.rounds = 1000, .work = 20'000'000} : BoundEffort::fast();
+    // Knowing a plan helps to fix what no better one has, and may end the work too early.
+    for (double cost : {enough(), std::numeric_limits<double>::infinity()}) {
+      if (isProven(bound) || (!isSmall && std::isinf(cost)))
+        break;
+      effort.enough = cost;
+      bound = std::max(bound, boundCost(graph, costs, limitBytes, effort).extraCost);
+    }
+    return bound;
+  }
+
+  Expected<LimitedPlan> result(double bound) const {
+    if (const PlanFront::Point *point = front.at(limitBytes))
+      return LimitedPlan{searcher.toPlan(*point), bound, searcher.isInterrupted()};
+    return noneFound(graph, limitBytes, options);
+  }
+
+  const Graph &graph;
+  std::span<const double> costs;
+  int64_t limitBytes;
+  const LimitOptions &options;
+  int64_t givenPeak, floorBytes;
+  LimitSearch searcher;
+  PlanFront front;
+};
+
+} // namespace
+
+Expected<LimitedPlan> planMemoryLimit(const Graph &graph, std::span<const double> costs, int64_t limitBytes,
+                                      const LimitOptions &options) {
+  if (int64_t peak = simulate(graph, programOrder(graph)).peakBytes; peak <= limitBytes)
+    return LimitedPlan{{programOrder(graph), peak, 0}};
+  if (PeakBound floor = floorOf(graph, options.order); floor.bytes > limitBytes)
+    return belowFloor(graph, limitBytes, floor, nameOf(options.order));
+  if (std::optional<std::vector<ExactPlan>> exact = solveExactly(graph, costs, options))
+    return pickExact(graph, std::move(*exact), limitBytes, options);
+  if (graph.numOps() > annealedOps)
+    return planLarge(graph, costs, limitBytes, options);
+  if (options.order == ExecutionOrder::Given)
+    if (CostBound bound = boundCost(graph, costs, limitBytes); bound.infeasible)
+      return belowFloor(graph, limitBytes, {limitBytes + 1, bound.stage, bound.blocking}, nameOf(options.order));
+  return Descent(graph, costs, limitBytes, options).run();
+}
+
+std::vector<FrontPlan> planFront(const Graph &graph, std::span<const double> costs, const LimitOptions &options) {
+  if (std::optional<std::vector<ExactPlan>> exact = solveExactly(graph, costs, options)) {
+    std::vector<FrontPlan> result;
+    for (ExactPlan &point : *exact)
+      result.push_back({std::move(point.plan), point.peakBytes, point.extraCost});
+    return result;
+  }
+  if (graph.numOps() > annealedOps)
+    return frontOfLarge(graph, costs, options);
+  LimitSearch searcher(graph, costs, chooseOrders(graph, options), options);
+  PlanFront front;
+  int64_t givenPeak = simulate(graph, programOrder(graph)).peakBytes;
+  static constexpr int rungs = 100, maxFailures = 3;
+  for (int i = 0, failures = 0; i < rungs && failures < maxFailures && !searcher.isInterrupted(); ++i) {
+    int64_t limitBytes = int64_t(std::ceil(double(givenPeak) * (double(rungs - i) / rungs)));
+    failures = searcher.searchOn(limitBytes, 0.2, front) ? 0 : failures + 1;
+    if (options.progress)
+      options.progress({limitBytes, std::nullopt});
+  }
+  std::vector<FrontPlan> plans;
+  for (const PlanFront::Point &point : front.points())
+    plans.push_back(searcher.toPlan(point));
+  return plans;
+}
+
+} // namespace remat

@@ -1,0 +1,67 @@
+//===- Planning.cpp - From the flags to a plan and its report -------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Planning.h"
+
+#include "remat/Plan/GraphJson.h"
+#include "remat/Plan/OutputFile.h"
+
+#include <sstream>
+
+using namespace mlir;
+
+namespace remat {
+
+FailureOr<PolicyPlan> readPlanFile(const CommandLine &line, const Graph &graph) {
+  Expected<std::string> text = readFile(line.planFile);
+  if (!text)
+    return printError(text.error()), failure();
+  Expected<Plan> given = readLegalPlan(*text, graph);
+  if (!given) {
+    Error error = given.error();
+    error.place = line.planFile + (error.place.empty() ? "" : ": " + error.place);
+    return printError(error), failure();
+  }
+  return PolicyPlan{std::move(*given), {}};
+}
+
+FailureOr<PolicyPlan> makePlan(const CommandLine &line, ExtractedModule &module) {
+  if (!line.planFile.empty())
+    return readPlanFile(line, module.extracted.graph);
+  SearchWatch watch;
+  return planModule(module, watched(line.options, watch));
+}
+
+RematOptions watched(const RematOptions &options, SearchWatch &watch) {
+  RematOptions result = options;
+  result.interrupt = watch.interrupt();
+  result.progress = [&watch](const SearchProgress &progress) { watch.show(progress); };
+  return result;
+}
+
+ReportContext describePlanning(const CommandLine &line, const Input &input, const ExtractOptions &options) {
+  ReportContext context;
+  context.tool = toolName().str() + " " REMAT_VERSION;
+  context.input = input.name;
+  context.policy = line.planFile.empty() ? line.options.policy : "plan:" + line.planFile;
+  context.segments = !line.options.segments.empty()    ? line.options.segments
+                     : line.options.policy == "sqrt-n" ? "sqrt"
+                                                       : "none";
+  context.device = options.device.name;
+  return context;
+}
+
+std::string planJson(const Graph &graph, const PolicyPlan &planned) {
+  std::ostringstream text;
+  if (!planned.front.empty() && !planned.limit)
+    writePlans(text, graph, planned.front);
+  else
+    writePlan(text, graph, planned.plan, planned.limit && planned.limit->interrupted);
+  return text.str();
+}
+
+} // namespace remat
