@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Traces GPT-2's training step with PyTorch, and has PyTorch's own partitioner plan it: what plan.py --torch compares with.
+"""Traces GPT-2's training step with PyTorch, and has PyTorch's partitioner plan it; plan.py --torch runs it.
 
 usage: plan_torch.py --layers N --out DIR [--budgets B,B,...]
 
@@ -11,8 +11,8 @@ Needs torch (plan-requirements.txt); nothing is computed, tensors have shapes on
 torch.compile cuts in two, with inductor's decompositions. Of it are made, by the same rules as the graphs of
 shared/instances/aten: an op for every node that computes (a view has no bytes and is its base), float32 bytes,
 2mnk FLOPs for a dot and one for an element of anything else, time by a roofline of 19.5 TFLOP/s and 1.5 TB/s, and
-gradients of parameters with 0 bytes, for they have a place of their own. A plan is what the partitioner's two graphs run, the forward
-graph first, each in PyTorch's order. The seconds are those of the partitioner alone.
+gradients of parameters with 0 bytes, for they have a place of their own. A plan is what the partitioner's two graphs
+run, the forward graph first, each in PyTorch's order. The seconds are those of the partitioner alone.
 """
 import argparse
 import copy

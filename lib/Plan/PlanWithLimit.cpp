@@ -100,6 +100,10 @@ std::optional<Error> checkLimitOptions(const PlanOptions &options) {
     return Error{"--policy=sqrt-n and a memory limit contradict each other",
                  {},
                  "leave the policy out: a plan under a limit is never worse"};
+  if (Expected<Policy> policy = Policy::parse(options.policy); options.hasLimit() && policy && policy->budgetRatio())
+    return Error{formatText("--policy={} and a memory limit contradict each other", options.policy),
+                 {},
+                 "write --policy=min-cut: the limit says how much memory there is"};
   if (options.order == "free" && !searches && options.policy != "save-everything")
     return Error{formatText("--order=free and --policy={} contradict each other", options.policy),
                  {},
