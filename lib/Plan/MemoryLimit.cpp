@@ -7,7 +7,6 @@
 
 #include "remat/Plan/MemoryLimit.h"
 
-#include "CutBound.h"
 #include "LargeSearch.h"
 #include "LimitSearch.h"
 #include "OrderSearch.h"
@@ -64,6 +63,10 @@ static std::string_view nameOf(ExecutionOrder order) {
 
 static Error noneFound(const Graph &graph, int64_t limitBytes, const LimitOptions &options) {
   PeakBound floor = floorOf(graph, options.order);
+  if (options.interrupt && *options.interrupt)
+    return Error{formatText("the search ended before it found a plan that fits into {} bytes", limitBytes),
+                 {},
+                 formatText("{} needs at least {}; give it more time", nameOf(options.order), floor.bytes)};
   return Error{formatText("found no plan that fits into {} bytes, and {} needs at least {}", limitBytes,
                           nameOf(options.order), floor.bytes),
                {},
@@ -101,8 +104,7 @@ static Expected<LimitedPlan> planLarge(const Graph &graph, std::span<const doubl
     return noneFound(graph, limitBytes, options);
   double bound = 0;
   if (options.order == ExecutionOrder::Given && graph.numOps() <= boundedOps && !search.isInterrupted())
-    bound = std::max(boundCostByCuts(problem, limitBytes, found->extraCost),
-                     boundCost(graph, costs, limitBytes, {.enough = found->extraCost}).extraCost);
+    bound = boundCost(graph, costs, limitBytes, {.rounds = 40, .enough = found->extraCost, .inputDepth = 2}).extraCost;
   return LimitedPlan{{std::move(found->plan), found->peakBytes, found->extraCost}, bound, search.isInterrupted()};
 }
 

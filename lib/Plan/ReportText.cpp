@@ -100,6 +100,8 @@ static void writeLimit(std::ostream &out, const Report &report) {
   std::string_view plans = report.order == "given" ? "plan in the given order" : "plan";
   if (report.gap && *report.gap == 0)
     out << formatText("optimal: no {} costs less\n", plans);
+  else if (report.order == "free")
+    out << "no bound is known for plans in free order; --order=given has one\n";
   else if (report.gap)
     out << formatText("proven: within {} of the original cost of the best {}\n", percent(*report.gap), plans);
   if (report.lowerBoundPeakBytes)

@@ -1,5 +1,5 @@
-"""Memory limits, from the flag to the rewritten program: what the report claims is what independent judges find. How good
-plans are is what benchmark/plan.py looks at; here a little search is enough."""
+"""Memory limits, from the flag to the rewritten program: what the report claims is what independent judges find. How
+good plans are is what benchmark/plan.py looks at; here a little search is enough."""
 import json
 import math
 import re
@@ -24,7 +24,7 @@ CASES = {
     "gpt2_dropout.tiny.raw": ("60%",),
 }
 # XLA compiles them, which takes longer than all the rest.
-RUN_BY_XLA = {("gpt2.tiny", "50%", "free"), ("gpt2_dropout.tiny.raw", "60%", "free"), ("lstm.tiny", "95%", "given")}
+RUN_BY_XLA = {("gpt2.tiny", "50%", "free"), ("lstm.tiny", "95%", "given")}
 
 
 def find(name):
@@ -147,15 +147,13 @@ def test_below_the_floor(name, order, check_plan, tmp_path):
     assert "must be alive" in message[2] and sum(int(size) for _, size in named) <= int(message[1])
 
 
-def heed_interrupts():
-    """Whoever was started in the background ignores them, and so would its children."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def interrupt(command, seconds):
     """Runs a search that would take hours and ends it after some seconds: (exit code, messages)."""
-    search = subprocess.Popen([str(word) for word in command], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-                              preexec_fn=heed_interrupts)
+    # Who was started in the background ignores the signal, and so would the search.
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    command = [str(word) for word in command]
+    search = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    signal.signal(signal.SIGINT, handler)
     time.sleep(seconds)
     assert search.poll() is None, search.stderr.read()
     search.send_signal(signal.SIGINT)
@@ -201,7 +199,8 @@ def test_interrupted_at_once(seconds, check_plan, tmp_path):
 def test_runs_within_the_limit(name, limit, tmp_path):
     """What is measured is what was planned, the arena is within the limit, and the bits are the original's."""
     graph = find(name)
-    report, _ = remat_run(graph, tmp_path, f"--memory-limit={limit}", effort(graph), arguments(graph), "--verify", "--threads=2")
+    flags = [f"--memory-limit={limit}", effort(graph), "--verify", "--threads=2"]
+    report, _ = remat_run(graph, tmp_path, *flags, arguments(graph))
     assert report["measured_peak_bytes"] == report["planned_peak_bytes"] > 0
     assert report["planned_peak_bytes"] <= report["after"]["arena_bytes"] <= report["memory_limit_bytes"]
     assert report["verified"] is True
