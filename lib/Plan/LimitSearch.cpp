@@ -8,6 +8,7 @@
 #include "LimitSearch.h"
 
 #include "CutBound.h"
+#include "LargeSearch.h"
 #include "remat/Plan/Simulator.h"
 
 #include <algorithm>
@@ -22,6 +23,9 @@ static constexpr int reheats = 1;
 /// The way down to a limit that is far from the program order.
 static constexpr AnnealOptions onTheWay = {.hot = 0.05, .cold = 2e-3};
 static constexpr int descentSteps = 16;
+/// Graphs with more ops than this start from LargeSearch's plan instead.
+static constexpr int32_t farOps = 2000;
+static constexpr AnnealOptions fromLarge = {.hot = 0.03, .cold = 5e-4};
 
 void PlanFront::add(Point point) {
   auto place = std::ranges::find_if(list, [&](const Point &other) { return other.peakBytes <= point.peakBytes; });
@@ -45,7 +49,9 @@ LimitSearch::LimitSearch(const Graph &graph, std::span<const double> costs, std:
     : options(options) {
   givenPeak = simulate(graph, programOrder(graph)).peakBytes;
   double ops = graph.numOps();
-  moves = std::max<uint64_t>(1000, uint64_t(options.effort * std::min(3000 * ops, 300000 + 400 * ops)));
+  // A change takes longer in a larger graph, so there are no more of them above some thousand ops.
+  double usual = std::min({3000 * ops, 300'000 + 400 * ops, 1'000'000.0});
+  moves = std::max<uint64_t>(1000, uint64_t(options.effort * usual));
   for (std::vector<OpId> &order : given) {
     Order &added = orders.emplace_back();
     added.problem = std::make_unique<GapProblem>(graph, std::move(order), costs, options.mayRepeat);
@@ -74,6 +80,17 @@ std::optional<PlanFront::Point> LimitSearch::searchOrder(size_t order, int64_t l
     annealing.enough = enough;
     search.anneal(annealing);
   };
+  // In a large graph the way down is far: the planner for larger ones is there at once.
+  if (variant == 1 && orders[order].problem->numNodes() > farOps) {
+    LargeSearch large(*orders[order].problem, {.interrupt = options.interrupt});
+    if (std::optional<LargeSearch::Found> found = large.search(limitBytes)) {
+      state.restore(snapshotOf(*orders[order].problem, found->plan));
+      state.setLimit(limitBytes);
+      anneal(fromLarge, 1);
+      if (search.best)
+        return toPoint(order, state, std::move(*search.best));
+    }
+  }
   if (variant == 1)
     for (int step = descentSteps - 1; step > 0; --step) {
       state.setLimit(limitBytes + (givenPeak - limitBytes) * step / descentSteps);
