@@ -67,8 +67,9 @@ static Error noneFound(const Graph &graph, int64_t limitBytes, const LimitOption
     return Error{formatText("the search ended before it found a plan that fits into {} bytes", limitBytes),
                  {},
                  formatText("{} needs at least {}; give it more time", nameOf(options.order), floor.bytes)};
-  return Error{formatText("found no plan that fits into {} bytes, and {} needs at least {}", limitBytes,
-                          nameOf(options.order), floor.bytes),
+  return Error{formatText("found no plan that fits into {} bytes; it is not proven that there is none: {} needs at "
+                          "least {}",
+                          limitBytes, nameOf(options.order), floor.bytes),
                {},
                formatText("{}; allow more, or search longer with --effort", describeFloor(graph, floor))};
 }
@@ -157,10 +158,13 @@ public:
       searchBetween(number);
     std::optional<double> bound;
     // Where a search fails, one at a lower rung may not: down to the floor, so that a larger limit finds that, too.
+    int below = 0;
     for (; number < rungCount && rung(number) >= floorBytes && !searcher.isInterrupted(); ++number) {
       searchAt(rung(number));
       if (!front.at(limitBytes))
         continue;
+      if (++below > maxBelow)
+        break;
       if (!bound)
         bound = provenBound();
       // A plan for less memory costs at least its bound: where that is more than the plan at hand costs, none is
@@ -172,6 +176,8 @@ public:
   }
 
 private:
+  /// A plan for so many percent less memory is not cheaper by any accident of the search that we have seen.
+  static constexpr int maxBelow = 4;
   static constexpr int rungCount = 100, stepsBetween = 4;
   /// Larger graphs get the bounds that take milliseconds.
   static constexpr size_t thoroughOps = 400;

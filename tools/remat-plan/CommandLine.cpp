@@ -64,7 +64,7 @@ constexpr Flag flags[] = {
      [](Given &g, std::string_view) { g.line.planning.prune = true; }, true},
     {"--memory-limit", "SIZE|N%",
      "the cheapest plan whose peak is at most this (N%: of the peak as given);\n"
-     "what a policy given besides saves is never recomputed",
+     "what a policy other than save-everything saves is never recomputed",
      [](Given &g, std::string_view v) { g.line.planning.memoryLimit = v; }, true},
     {"--device-memory", "SIZE", "the same for the arguments and the peak together",
      [](Given &g, std::string_view v) { g.line.planning.deviceMemory = v; }, true},

@@ -36,8 +36,8 @@ defvar planOptions = [
   Option<"prune", "prune", "bool", /*default=*/"false",
     "Save again what is recomputed without lowering the peak">,
   Option<"memoryLimit", "memory-limit", "std::string", /*default=*/"",
-    "The cheapest plan whose peak is at most this (N%: of the peak of the graph as given); what a policy that is given "
-    "besides saves is never recomputed">,
+    "The cheapest plan whose peak is at most this (N%: of the peak of the graph as given); what a policy other than "
+    "save-everything saves is never recomputed">,
   Option<"deviceMemory", "device-memory", "std::string", /*default=*/"",
     "The same for the arguments and the peak together">,
   Option<"order", "order", "std::string", /*default=*/"",
