@@ -38,6 +38,15 @@ static void addDialects(DialectRegistry &registry) {
   registerExternalModels(registry);
 }
 
+template <typename Option, typename T>
+static void take(const Option &option, T &value) {
+  value = option;
+}
+template <typename List>
+static void take(const List &option, std::vector<std::string> &value) {
+  value.assign(option.begin(), option.end());
+}
+
 namespace {
 /// A function that earlier passes made ready, and how to see it as a graph.
 struct Prepared {
@@ -94,15 +103,10 @@ struct PlanPass : impl::RematPlanPassBase<PlanPass> {
     FailureOr<ExtractedGraph> extracted = extractGraph(main, prepared->options);
     if (failed(extracted))
       return signalPassFailure();
-    PlanOptions options = {policy, segments, {keep.begin(), keep.end()}, {recompute.begin(), recompute.end()}, prune};
-    options.memoryLimit = memoryLimit;
-    options.deviceMemory = deviceMemory;
-    options.order = order;
-    options.cost = cost;
-    options.pareto = pareto;
-    options.effort = effort;
-    options.seed = seed;
-    options.timeLimit = timeLimit;
+    PlanOptions options;
+#define REMAT_OPTION(TYPE, MEMBER, NAME, DEFAULT, VALUE, HELP)
+#define REMAT_PLAN_OPTION(TYPE, MEMBER, NAME, DEFAULT, VALUE, HELP) take(MEMBER, options.MEMBER);
+#include "remat/Transforms/Options.def"
     Expected<PolicyPlan> planned = plan(extracted->graph, options);
     if (!planned) {
       remat::emitError(main.getLoc(), planned.error());
@@ -223,7 +227,7 @@ public:
 
   void runOnOperation() override {
     RematOptions options;
-#define REMAT_OPTION(TYPE, MEMBER, NAME, DEFAULT, VALUE, HELP) get(MEMBER, options.MEMBER);
+#define REMAT_OPTION(TYPE, MEMBER, NAME, DEFAULT, VALUE, HELP) take(MEMBER, options.MEMBER);
 #include "remat/Transforms/Options.def"
     FailureOr<bool> changed = rematerialize(getOperation(), options);
     if (failed(changed))
@@ -245,11 +249,6 @@ private:
     option = value;
   }
   static void set(List &option, const std::vector<std::string> &value) { option = llvm::ArrayRef<std::string>(value); }
-  template <typename Option, typename T>
-  static void get(const Option &option, T &value) {
-    value = option;
-  }
-  static void get(const List &option, std::vector<std::string> &value) { value.assign(option.begin(), option.end()); }
 };
 
 } // namespace

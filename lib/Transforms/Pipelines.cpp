@@ -84,15 +84,10 @@ FailureOr<ExtractOptions> makeExtractOptions(const RematOptions &options, Locati
 }
 
 PlanOptions RematOptions::planOptions() const {
-  PlanOptions result{policy, segments, keep, recompute, prune};
-  result.memoryLimit = memoryLimit;
-  result.deviceMemory = deviceMemory;
-  result.order = order;
-  result.cost = cost;
-  result.timeLimit = timeLimit;
-  result.effort = effort;
-  result.seed = seed;
-  result.pareto = pareto;
+  PlanOptions result;
+#define REMAT_OPTION(TYPE, MEMBER, NAME, DEFAULT, VALUE, HELP)
+#define REMAT_PLAN_OPTION(TYPE, MEMBER, NAME, DEFAULT, VALUE, HELP) result.MEMBER = MEMBER;
+#include "remat/Transforms/Options.def"
   result.interrupt = interrupt;
   result.progress = progress;
   return result;

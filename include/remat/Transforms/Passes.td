@@ -26,7 +26,7 @@ defvar planOptions = [
   Option<"policy", "policy", "std::string", /*default=*/"\"save-everything\"",
     "What is saved from forward to backward: save-everything, save-nothing, save-dots, "
     "save-dots-no-batch-dims, save-only-names=A,B, save-any-names-but=A,B, save-larger-than=SIZE, "
-    "save-ops=REGEX, P1+P2, or sqrt-n">,
+    "save-ops=REGEX, min-cut, min-cut=R, P1+P2, or sqrt-n">,
   Option<"segments", "segments", "std::string", /*default=*/"",
     "Where the forward part is cut; inputs of segments are saved (default: sqrt for sqrt-n, else none)">,
   ListOption<"keep", "keep", "std::string",

@@ -18,7 +18,7 @@ def strings(text):
 
 
 table = {}
-for entry in re.findall(r"^REMAT_OPTION\((.*?)\)$", open(folder + "/Options.def").read(), re.M | re.S):
+for entry in re.findall(r"^REMAT_(?:PLAN_)?OPTION\((.*?)\)$", open(folder + "/Options.def").read(), re.M | re.S):
     texts = strings(entry)
     table[texts[0]] = (entry.startswith("List"), texts[-1])
 
