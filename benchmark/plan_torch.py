@@ -161,12 +161,12 @@ def planner_graph(joint, num_forward_outputs, name):
 
 def needs(outputs):
     """The nodes that outputs are computed from, themselves included."""
-    found, todo = set(), [n for n in outputs if n]
-    while todo:
-        node = todo.pop()
+    found, waiting = set(), [n for n in outputs if n]
+    while waiting:
+        node = waiting.pop()
         if node not in found:
             found.add(node)
-            todo += node.all_input_nodes
+            waiting += node.all_input_nodes
     return found
 
 

@@ -7,6 +7,7 @@
 
 #include "remat/Plan/Arena.h"
 #include "ArenaParts.h"
+#include "Random.h"
 #include "Text.h"
 
 #include <algorithm>
@@ -161,7 +162,7 @@ void packGreedily(Part &part, int64_t target, uint64_t seed, int64_t &effort) {
   size_t count = part.items.size();
   std::vector<uint32_t> order(count);
   std::vector<double> weights(count);
-  uint64_t random = seed;
+  Random random(seed);
   for (size_t round = 0; round < mostRounds && part.height > target; ++round) {
     bool isNoisy = round >= std::size(greedyKeys);
     if (isNoisy && effort <= 0)
@@ -169,7 +170,7 @@ void packGreedily(Part &part, int64_t target, uint64_t seed, int64_t &effort) {
     for (size_t i = 0; i < count; ++i) {
       weights[i] = weigh(part.items[i], greedyKeys[round % std::size(greedyKeys)]);
       if (isNoisy)
-        weights[i] *= double(768 + nextRandom(random) % 512);
+        weights[i] *= double(768 + random.remainder(512));
     }
     std::iota(order.begin(), order.end(), 0);
     std::ranges::sort(order, [&](uint32_t a, uint32_t b) {

@@ -38,12 +38,4 @@ constexpr size_t maxSearchItems = 4000, maxSearchPairs = 4'000'000;
 SearchOutcome searchArena(std::span<const ArenaItem> items, uint32_t sectionCount, int64_t capacity, uint64_t seed,
                           int64_t &effort, std::vector<int64_t> &offsets);
 
-/// The next of a sequence that is the same on every machine (splitmix64).
-inline uint64_t nextRandom(uint64_t &state) {
-  uint64_t z = (state += 0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-
 } // namespace remat

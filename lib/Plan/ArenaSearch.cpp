@@ -24,6 +24,8 @@
 
 #include "ArenaParts.h"
 
+#include "Random.h"
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -397,10 +399,10 @@ SearchOutcome Search::solve(uint32_t low, uint32_t high) {
 
 /// Longest first, and in every fourth run largest area first; off by up to a quarter at random.
 void Search::setPriorities(uint32_t run, uint64_t seed) {
-  uint64_t random = seed + run;
+  Random random(seed + run);
   for (size_t i = 0; i < items.size(); ++i) {
     double lifetime = items[i].end - items[i].begin, units = double(items[i].units);
-    priority[i] = (run % 4 == 2 ? lifetime * units : lifetime) * double(768 + nextRandom(random) % 512);
+    priority[i] = (run % 4 == 2 ? lifetime * units : lifetime) * double(768 + random.remainder(512));
   }
 }
 

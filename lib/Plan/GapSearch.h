@@ -46,7 +46,7 @@ private:
   void noteBest();
 
   GapState &state;
-  SearchRandom random;
+  Random random;
   const std::atomic<bool> *interrupt;
   std::vector<int32_t> droppable, overloaded;
   std::vector<double> prices; ///< By stage.

@@ -14,8 +14,9 @@
 
 #pragma once
 
+#include "GapBytes.h"
 #include "GapProblem.h"
-#include "SearchRandom.h"
+#include "Random.h"
 
 namespace remat {
 
@@ -60,12 +61,12 @@ public:
   }
 
   /// Touch `i` > 0 of the op is kept: the op runs again there instead. False, and nothing happens, if it must not.
-  bool drop(int32_t node, int32_t i, SearchRandom &random);
+  bool drop(int32_t node, int32_t i, Random &random);
   /// Touch `i` > 0 of the op runs it again: its value is kept instead.
-  void keep(int32_t node, int32_t i, SearchRandom &random);
+  void keep(int32_t node, int32_t i, Random &random);
   /// The op runs again in touch `i`: it does so in the earlier `stage`, behind touch `i - 1`, and is kept from there
   /// on.
-  bool runEarlier(int32_t node, int32_t i, int32_t stage, SearchRandom &random);
+  bool runEarlier(int32_t node, int32_t i, int32_t stage, Random &random);
   /// Brings the numbers up to date; to be called behind changes, in front of questions.
   void settle();
   /// Makes the changes since the last commit final.
@@ -84,16 +85,10 @@ public:
   Plan plan() const;
 
 private:
-  /// Stages that a value lives through from beginning to end.
-  struct Span {
-    int32_t first, last;
-    double bytes;
-    bool operator==(const Span &) const = default;
-  };
   struct SavedTouches {
     int32_t node;
     Touches touches;
-    std::vector<Span> spans;
+    std::vector<LifeSpan> spans;
   };
   struct SavedStage {
     int32_t stage;
@@ -109,23 +104,16 @@ private:
 
   double holdingCost(int32_t node, int32_t from, int32_t to) const;
   double costAgain(int32_t node, int32_t stage, int depth) const;
-  void addRepeat(int32_t node, int32_t stage, SearchRandom &random);
-  void removeRepeat(int32_t node, int32_t stage, SearchRandom &random);
-  void addReader(int32_t node, int32_t stage, SearchRandom &random);
-  void removeReader(int32_t node, int32_t stage, SearchRandom &random);
-  void eraseTouch(int32_t node, int32_t i, SearchRandom &random);
-  void eraseUselessPin(int32_t node, int32_t i, SearchRandom &random);
+  void addRepeat(int32_t node, int32_t stage, Random &random);
+  void removeRepeat(int32_t node, int32_t stage, Random &random);
+  void addReader(int32_t node, int32_t stage, Random &random);
+  void removeReader(int32_t node, int32_t stage, Random &random);
+  void eraseTouch(int32_t node, int32_t i, Random &random);
+  void eraseUselessPin(int32_t node, int32_t i, Random &random);
 
-  bool isRead(GapProblem::Place place, int32_t stage) const;
-  bool livesOn(GapProblem::Place place, int32_t stage) const;
-  void findSpans(int32_t node, const Touches &touches, std::vector<Span> &spans) const;
   void noteChange(SavedTouches &saved);
-  void noteStages(const Touches &before, const Touches &after);
-  void moveSpans(std::span<const Span> before, std::span<const Span> after);
-  void addBytes(int32_t first, int32_t last, double bytes);
+  void addBytes(int32_t first, int32_t last, int64_t addedBytes);
   void markDirty(int32_t stage);
-  double innerPeak(int32_t stage);
-  void notePlace(GapProblem::Place place, int32_t position);
   void rebuild();
 
   const GapProblem *instance;
@@ -133,7 +121,7 @@ private:
   std::vector<Touches> touchList;
   std::vector<std::vector<int32_t>> repeatList; ///< By stage, ascending.
   std::vector<double> levels, inner;            ///< By stage: all that lives at its worst step; its own part of that.
-  std::vector<std::vector<Span>> partSpans;     ///< By op; of ops with several results only.
+  std::vector<std::vector<LifeSpan>> partSpans; ///< By op; of ops with several results only.
   double extraCost = 0, excessBytes = 0;
   size_t repeatCount = 0;
   bool holdsMostly = false;
@@ -143,7 +131,7 @@ private:
   std::vector<SavedTouches> savedTouches;
   std::vector<SavedStage> savedStages;
   size_t touchesInUse = 0, stagesInUse = 0;
-  std::vector<Span> addedSpans;
+  std::vector<LifeSpan> addedSpans;
   std::vector<std::pair<int32_t, double>> savedInner;
   std::vector<uint32_t> touchStamp, stageStamp;
   uint32_t stamp = 1;
@@ -151,14 +139,11 @@ private:
   size_t savedRepeatCount = 0;
 
   // Scratch of settle.
-  std::vector<Span> oldSpans, newSpans;
-  std::vector<std::pair<int32_t, double>> steps;
-  std::vector<int32_t> dirtyStages, executed;
-  std::vector<uint32_t> dirtyStamp, placeStamp, bornStamp;
-  std::vector<int32_t> lastReader, bornAt;
-  std::vector<GapProblem::Place> seen;
-  std::vector<double> change;
-  uint32_t settleStamp = 0, innerStamp = 0;
+  std::vector<LifeSpan> oldSpans, newSpans;
+  std::vector<int32_t> dirtyStages;
+  std::vector<uint32_t> dirtyStamp;
+  uint32_t settleStamp = 0;
+  GapBytes bytes;
 };
 
 } // namespace remat

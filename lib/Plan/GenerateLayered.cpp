@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Generators.h"
+#include "Random.h"
 #include "Text.h"
 
 #include <algorithm>
@@ -84,8 +85,8 @@ private:
       if (i == column || random.chance(edgeDensity))
         reads.push_back(begin + uint32_t(i));
     if (layer > 1 && random.chance(skip)) {
-      size_t back = 2 + random.below(std::min(layer - 1, skipLayers));
-      reads.push_back(uint32_t((layer - back) * width + random.below(width)));
+      size_t back = 2 + random.remainder(std::min(layer - 1, skipLayers));
+      reads.push_back(uint32_t((layer - back) * width + random.remainder(width)));
     }
     return reads;
   }
@@ -95,7 +96,7 @@ private:
     ValueId batch = step.argument("batch", 8 * unitBytes);
     for (size_t i = 0; i < forward.size(); ++i)
       if (random.chance(0.4))
-        forward[i].weight = step.argument(formatText("w{}", i), int64_t(1 + random.below(16)) * unitBytes);
+        forward[i].weight = step.argument(formatText("w{}", i), int64_t(1 + random.remainder(16)) * unitBytes);
     for (size_t i = 0; i < forward.size(); ++i)
       makeForwardOp(i, batch);
     std::vector<ValueId> unread;
@@ -118,7 +119,7 @@ private:
     if (op.weight)
       operands.push_back(op.weight);
     std::string name = formatText("f{}", i), location = formatText("layer{}/{}", i / width, name);
-    int64_t bytes = int64_t(1 + random.below(16)) * unitBytes;
+    int64_t bytes = int64_t(1 + random.remainder(16)) * unitBytes;
     OpInfo info{.name = name, .kind = kind(i), .opClass = opClass(i), .location = location};
     info.flops = flops(i, bytes);
     NewValue result{name, bytes};

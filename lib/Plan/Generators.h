@@ -32,26 +32,6 @@ private:
   std::string nearestNote(std::string_view key) const;
 };
 
-/// SplitMix64 (Steele et al., 2014). Not std::mt19937 with std:: distributions: those give other numbers in other
-/// libraries.
-class Random {
-public:
-  explicit Random(uint64_t seed) : state(seed) {}
-
-  uint64_t next() {
-    uint64_t z = state += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
-  /// In `[0, bound)`; the bias of the remainder is below 2^-32 for bounds below 2^32.
-  uint64_t below(uint64_t bound) { return next() % bound; }
-  bool chance(double probability) { return double(next() >> 11) * 0x1p-53 < probability; }
-
-private:
-  uint64_t state;
-};
-
 /// A result that a StepBuilder makes. A view has the `bytes` that it shows.
 struct NewValue {
   std::string name;

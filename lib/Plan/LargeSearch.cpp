@@ -14,23 +14,9 @@
 
 namespace remat {
 
-static constexpr int rungCount = 100;
-
 LargeSearch::LargeSearch(const GapProblem &problem, const LargeSearchOptions &options)
-    : problem(problem), options(options), down(Ladder{LargeState(problem)}), givenPeak(down->state.peak()),
-      lowest(givenPeak) {}
-
-int64_t LargeSearch::rung(int number) const {
-  return int64_t(std::ceil(double(givenPeak) * (double(rungCount - number) / rungCount)));
-}
-
-/// The highest rung within the limit.
-int LargeSearch::rungWithin(int64_t limitBytes) const {
-  int target = 0;
-  while (target < rungCount && rung(target) > limitBytes)
-    ++target;
-  return target;
-}
+    : problem(problem), options(options), down(Ladder{LargeState(problem)}), rungs(down->state.peak()),
+      lowest(down->state.peak()) {}
 
 /// Goes down rung by rung. False if the ladder does not reach so far.
 bool LargeSearch::goDown(Ladder &ladder, int target) {
@@ -38,12 +24,12 @@ bool LargeSearch::goDown(Ladder &ladder, int target) {
   while (ladder.number < target && !ladder.failed && !isInterrupted()) {
     double costAbove = state.cost();
     ++ladder.number;
-    LargeGreedy greedy(state, rung(ladder.number), ladder.price, options.interrupt);
+    LargeGreedy greedy(state, rungs[ladder.number], ladder.price, options.interrupt);
     ladder.failed = !greedy.lower();
     greedy.takeBack(costAbove);
     lowest = std::min(lowest, state.peak());
   }
-  return state.peak() <= rung(target);
+  return state.peak() <= rungs[target];
 }
 
 /// Recomputes all of the forward part in segments: its blocks, and about sqrt(n) pieces of equal bytes.
@@ -69,21 +55,21 @@ void LargeSearch::tryFrom(const Plan &segments, int target, std::optional<Found>
   LargeState &state = ladder.state;
   state.load(segments);
   lowest = std::min(lowest, state.peak());
-  ladder.number = rungWithin(state.peak());
-  if (rung(ladder.number) < state.peak())
+  ladder.number = rungs.within(state.peak());
+  if (rungs[ladder.number] < state.peak())
     --ladder.number;
   for (; ladder.number > target && !isInterrupted(); --ladder.number)
-    LargeGreedy(state, rung(ladder.number), ladder.price, options.interrupt).takeBack(0);
+    LargeGreedy(state, rungs[ladder.number], ladder.price, options.interrupt).takeBack(0);
   // What the lowest rung keeps is the same whichever way the ladder goes on.
   if (ladder.number >= 0)
-    LargeGreedy(state, rung(ladder.number), ladder.price, options.interrupt).takeBack(0);
+    LargeGreedy(state, rungs[ladder.number], ladder.price, options.interrupt).takeBack(0);
   if (ladder.number >= 0 && goDown(ladder, target) && (!best || state.cost() < best->extraCost))
     best = found(state);
 }
 
 std::optional<LargeSearch::Found> LargeSearch::search(int64_t limitBytes) {
-  int target = rungWithin(limitBytes);
-  if (target == rungCount)
+  int target = rungs.within(limitBytes);
+  if (target == Rungs::count)
     return std::nullopt;
   std::optional<Found> best;
   if (target < failedAt) {

@@ -21,6 +21,7 @@
 
 #include "GapState.h"
 #include "LargeSearchState.h"
+#include "Rungs.h"
 
 #include <atomic>
 #include <optional>
@@ -61,8 +62,6 @@ private:
     double price = 0; ///< Of a byte there.
   };
 
-  int64_t rung(int number) const;
-  int rungWithin(int64_t limitBytes) const;
   bool goDown(Ladder &ladder, int target);
   void tryFrom(const Plan &segments, int target, std::optional<Found> &best);
   void findSegments();
@@ -71,7 +70,8 @@ private:
   const GapProblem &problem;
   LargeSearchOptions options;
   std::optional<Ladder> down; ///< From the top.
-  int64_t givenPeak, lowest;
+  Rungs rungs;
+  int64_t lowest;
   int failedAt = std::numeric_limits<int>::max(); ///< The first rung that the ladder from the top did not reach.
   std::optional<std::vector<Plan>> segmentPlans;
 };

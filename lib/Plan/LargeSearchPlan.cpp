@@ -19,6 +19,7 @@ void LargeState::load(const Plan &plan) {
     stageOf[instance->op(t).index()] = t;
   for (int32_t t = 0; t <= count; ++t)
     repeatLists.assign(t, {});
+  std::vector<int32_t> executed; // Again, in the stage.
   auto closeStage = [&] {
     std::ranges::sort(executed);
     executed.erase(std::unique(executed.begin(), executed.end()), executed.end());
@@ -26,7 +27,6 @@ void LargeState::load(const Plan &plan) {
     eraseUnread(stage);
     executed.clear();
   };
-  executed.clear();
   for (OpId op : plan.steps) {
     int32_t own = stageOf[op.index()];
     if (own < stage) {

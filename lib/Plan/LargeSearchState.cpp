@@ -19,8 +19,7 @@ LargeState::LargeState(const GapProblem &problem)
     : instance(&problem), touchLists(problem.numNodes()), repeatLists(problem.numNodes() + 1),
       inner(problem.numNodes() + 1), change(problem.numNodes() + 2), tree({}), weightBefore(problem.numNodes() + 2),
       nodeStamp(problem.numNodes()), stageStamp(problem.numNodes() + 1), dirtyStamp(problem.numNodes() + 1),
-      placeStamp(problem.numPlaces()), bornStamp(problem.numNodes()), lastReader(problem.numPlaces()),
-      bornAt(problem.numNodes()) {
+      bytes(problem) {
   makeTouches();
   rebuild();
 }
@@ -31,14 +30,14 @@ void LargeState::rebuild() {
   std::ranges::fill(change, 0);
   for (int32_t node = 0; node < instance->numNodes(); ++node) {
     newSpans.clear();
-    findSpans(node, newSpans);
-    for (const Span &span : newSpans) {
+    bytes.findSpans(*this, node, touches(node), newSpans);
+    for (const LifeSpan &span : newSpans) {
       change[span.first] += span.bytes;
       change[span.last + 1] -= span.bytes;
     }
   }
   for (int32_t t = 0; t <= instance->numNodes(); ++t) {
-    inner[t] = innerPeak(t);
+    inner[t] = bytes.innerPeak(*this, t);
     repeatCount += repeats(t).size();
     for (int32_t node : repeats(t))
       extraCost += instance->node(node).cost;
@@ -90,16 +89,6 @@ void LargeState::setPrices(std::span<const double> weights, double priceOfWeight
   price = priceOfWeight;
 }
 
-int32_t LargeState::lowerTouch(std::span<const Touch> touches, int32_t stage) {
-  // Most lists are short.
-  if (touches.size() > 16)
-    return std::ranges::lower_bound(touches, stage, {}, &Touch::stage) - touches.begin();
-  int32_t i = touches.size();
-  while (i > 0 && touches[i - 1].stage >= stage)
-    --i;
-  return i;
-}
-
 int32_t LargeState::findTouch(int32_t node, int32_t stage) const {
   std::span<const Touch> list = touches(node);
   int32_t i = lowerTouch(list, stage);
@@ -141,7 +130,7 @@ void LargeState::edit(int32_t node) {
   edited.push_back(node);
   std::span<const Touch> list = touches(node);
   savedTouches.insert(savedTouches.end(), list.begin(), list.end());
-  findSpans(node, savedSpans);
+  bytes.findSpans(*this, node, touches(node), savedSpans);
   touchesEnd.push_back(savedTouches.size());
   spansEnd.push_back(savedSpans.size());
 }
@@ -303,44 +292,6 @@ void LargeState::rollback() {
 // Bytes
 //===----------------------------------------------------------------------===//
 
-bool LargeState::isRead(GapProblem::Place place, int32_t stage) const {
-  // The last stage reads all results of the function.
-  auto before = [](GapProblem::Place a, GapProblem::Place b) {
-    return a.node != b.node ? a.node < b.node : a.result < b.result;
-  };
-  auto reads = [&](int32_t op) { return std::ranges::binary_search(instance->reads(op), place, before); };
-  return reads(stage) || std::ranges::any_of(repeats(stage), reads);
-}
-
-/// True if what is made or held in the stage's touch is read in a later stage before the op runs again.
-bool LargeState::livesOn(GapProblem::Place place, int32_t stage) const {
-  std::span<const Touch> list = touches(place.node);
-  int32_t i = lowerTouch(list, stage);
-  if (!hasParts(place.node))
-    return i + 1 < int32_t(list.size()) && !list[i + 1].repeats;
-  for (++i; i < int32_t(list.size()) && !list[i].repeats; ++i)
-    if (isRead(place, list[i].stage))
-      return true;
-  return false;
-}
-
-/// Adds the stages that the op's results live through from beginning to end.
-void LargeState::findSpans(int32_t node, std::vector<Span> &spans) const {
-  std::span<const int64_t> sizes = instance->sizes(node);
-  std::span<const Touch> list = touches(node);
-  for (size_t begin = 0, end; begin < list.size(); begin = end) {
-    for (end = begin + 1; end < list.size() && !list[end].repeats;)
-      ++end;
-    for (int32_t r = 0; r < int32_t(sizes.size()); ++r) {
-      size_t last = end - 1;
-      while (sizes.size() > 1 && last > begin && !isRead({node, r}, list[last].stage))
-        --last;
-      if (list[last].stage > list[begin].stage + 1)
-        spans.push_back({list[begin].stage + 1, list[last].stage - 1, sizes[r]});
-    }
-  }
-}
-
 void LargeState::markDirty(int32_t stage) {
   if (dirtyStamp[stage] == settleStamp)
     return;
@@ -356,45 +307,14 @@ void LargeState::noteChange(size_t number) {
   bool parts = hasParts(edited[number]);
   if (!parts && std::ranges::equal(before, after))
     return;
-  auto kind = [](std::span<const Touch> list, size_t i) {
-    return std::pair(bool(list[i].repeats), i + 1 < list.size() && !list[i + 1].repeats);
-  };
-  for (size_t a = 0, b = 0; a < before.size() || b < after.size();) {
-    if (b == after.size() || (a < before.size() && before[a].stage < after[b].stage))
-      markDirty(before[a++].stage);
-    else if (a == before.size() || after[b].stage < before[a].stage)
-      markDirty(after[b++].stage);
-    else {
-      if (parts || kind(before, a) != kind(after, b))
-        markDirty(after[b].stage);
-      ++a, ++b;
-    }
-  }
+  forEachChangedStage(before, after, parts, [&](int32_t stage) { markDirty(stage); });
   newSpans.clear();
-  findSpans(edited[number], newSpans);
-  moveSpans(std::span(savedSpans).subspan(firstSpan, spansEnd[number] - firstSpan), newSpans);
-}
-
-/// Changes the levels by the difference alone: most spans only move one end.
-void LargeState::moveSpans(std::span<const Span> before, std::span<const Span> after) {
-  steps.clear();
-  for (const Span &span : before) {
-    steps.push_back({span.first, -span.bytes});
-    steps.push_back({span.last + 1, span.bytes});
-  }
-  for (const Span &span : after) {
-    steps.push_back({span.first, span.bytes});
-    steps.push_back({span.last + 1, -span.bytes});
-  }
-  std::ranges::sort(steps);
-  int64_t bytes = 0;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    bytes += steps[i].second;
-    if (bytes == 0 || steps[i + 1].first == steps[i].first)
-      continue;
-    addBytes(steps[i].first, steps[i + 1].first - 1, bytes);
-    added.push_back({steps[i].first, steps[i + 1].first - 1, bytes});
-  }
+  bytes.findSpans(*this, edited[number], after, newSpans);
+  std::span<const LifeSpan> spansBefore = std::span(savedSpans).subspan(firstSpan, spansEnd[number] - firstSpan);
+  bytes.forEachDifference(spansBefore, newSpans, [&](int32_t first, int32_t last, int64_t more) {
+    addBytes(first, last, more);
+    added.push_back({first, last, more});
+  });
 }
 
 void LargeState::addBytes(int32_t first, int32_t last, int64_t bytes) {
@@ -416,66 +336,21 @@ void LargeState::settle() {
   for (int32_t stage : editedStages)
     markDirty(stage);
   for (int32_t stage : dirtyStages)
-    if (int64_t bytes = innerPeak(stage); bytes != inner[stage]) {
+    if (int64_t highest = bytes.innerPeak(*this, stage); highest != inner[stage]) {
       savedInner.push_back({stage, inner[stage]});
-      setInner(stage, bytes);
+      setInner(stage, highest);
     }
 }
 
 int64_t LargeState::highestChanged() const {
   int64_t most = 0;
-  for (const Span &span : added)
+  for (const LifeSpan &span : added)
     if (span.bytes > 0)
       most = std::max(most, highest(span.first, span.last + 1));
   for (auto [stage, before] : savedInner)
     if (inner[stage] > before)
       most = std::max(most, highest(stage, stage + 1));
   return most;
-}
-
-void LargeState::notePlace(GapProblem::Place place, int32_t position) {
-  uint32_t number = instance->number(place);
-  if (placeStamp[number] != innerStamp) {
-    placeStamp[number] = innerStamp;
-    seen.push_back(place);
-  }
-  lastReader[number] = position;
-}
-
-/// The most bytes alive at one step of the stage, but for what lives through all of it.
-int64_t LargeState::innerPeak(int32_t stage) {
-  ++innerStamp;
-  seen.clear();
-  executed.assign(repeats(stage).begin(), repeats(stage).end());
-  executed.push_back(stage); // The last stage has no op, but reads.
-  int32_t count = executed.size();
-  stepChange.assign(count + 1, 0);
-  for (int32_t p = 0; p < count; ++p) {
-    for (GapProblem::Place place : instance->reads(executed[p]))
-      notePlace(place, p);
-    if (executed[p] == instance->numNodes())
-      continue;
-    bornStamp[executed[p]] = innerStamp;
-    bornAt[executed[p]] = p;
-    for (int32_t r = 0; r < int32_t(instance->sizes(executed[p]).size()); ++r)
-      notePlace({executed[p], r}, p);
-  }
-  for (GapProblem::Place place : seen) {
-    bool isBorn = bornStamp[place.node] == innerStamp, goesOn = livesOn(place, stage);
-    if (!isBorn && goesOn)
-      continue;
-    int64_t bytes = instance->sizes(place.node)[place.result];
-    stepChange[isBorn ? bornAt[place.node] : 0] += bytes;
-    if (!goesOn)
-      stepChange[lastReader[instance->number(place)] + 1] -= bytes;
-  }
-  int64_t live = 0, highestLive = 0;
-  for (int32_t p = 0; p < count; ++p) {
-    live += stepChange[p];
-    int64_t workspace = executed[p] < instance->numNodes() ? instance->node(executed[p]).workspaceBytes : 0;
-    highestLive = std::max(highestLive, live + workspace);
-  }
-  return highestLive;
 }
 
 } // namespace remat

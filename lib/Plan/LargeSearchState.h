@@ -12,6 +12,7 @@
 
 #pragma once
 
+#include "GapBytes.h"
 #include "GapProblem.h"
 #include "LargeSearchLists.h"
 #include "TimelineTree.h"
@@ -90,16 +91,9 @@ public:
   void load(const Plan &plan);
 
 private:
-  struct Span {
-    int32_t first, last;
-    int64_t bytes;
-    bool operator==(const Span &) const = default;
-  };
-
   void edit(int32_t node);
   void editStage(int32_t stage);
   bool hasParts(int32_t node) const { return instance->sizes(node).size() > 1; }
-  static int32_t lowerTouch(std::span<const Touch> touches, int32_t stage);
 
   void addRepeat(int32_t node, int32_t stage);
   void removeRepeat(int32_t node, int32_t stage);
@@ -107,16 +101,10 @@ private:
   void addReader(int32_t node, int32_t stage);
   void removeReader(int32_t node, int32_t stage);
 
-  bool isRead(GapProblem::Place place, int32_t stage) const;
-  bool livesOn(GapProblem::Place place, int32_t stage) const;
-  void findSpans(int32_t node, std::vector<Span> &spans) const;
   void noteChange(size_t edit);
-  void moveSpans(std::span<const Span> before, std::span<const Span> after);
   void addBytes(int32_t first, int32_t last, int64_t bytes);
   void setInner(int32_t stage, int64_t bytes);
   void markDirty(int32_t stage);
-  int64_t innerPeak(int32_t stage);
-  void notePlace(GapProblem::Place place, int32_t position);
   void makeTouches();
   void rebuild();
   void eraseUnread(int32_t stage);
@@ -141,10 +129,10 @@ private:
   // Since the last commit: what there was before.
   std::vector<int32_t> edited, editedStages;
   std::vector<Touch> savedTouches;
-  std::vector<Span> savedSpans;
+  std::vector<LifeSpan> savedSpans;
   std::vector<int32_t> savedRepeats;
   std::vector<uint32_t> touchesEnd, spansEnd, repeatsEnd; ///< By edit, into these.
-  std::vector<Span> added;
+  std::vector<LifeSpan> added;
   std::vector<std::pair<int32_t, int64_t>> savedInner;
   std::vector<uint32_t> nodeStamp, stageStamp;
   uint32_t stamp = 1;
@@ -152,14 +140,11 @@ private:
   size_t savedRepeatCount = 0;
 
   // Scratch of settle.
-  std::vector<Span> newSpans;
-  std::vector<std::pair<int32_t, int64_t>> steps;
-  std::vector<int32_t> dirtyStages, executed;
-  std::vector<uint32_t> dirtyStamp, placeStamp, bornStamp;
-  std::vector<int32_t> lastReader, bornAt;
-  std::vector<GapProblem::Place> seen;
-  std::vector<int64_t> stepChange;
-  uint32_t settleStamp = 0, innerStamp = 0;
+  std::vector<LifeSpan> newSpans;
+  std::vector<int32_t> dirtyStages;
+  std::vector<uint32_t> dirtyStamp;
+  uint32_t settleStamp = 0;
+  GapBytes bytes;
 };
 
 } // namespace remat

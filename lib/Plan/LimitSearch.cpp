@@ -55,12 +55,12 @@ LimitSearch::LimitSearch(const Graph &graph, std::span<const double> costs, std:
   for (std::vector<OpId> &order : given) {
     Order &added = orders.emplace_back();
     added.problem = std::make_unique<GapProblem>(graph, std::move(order), costs, options.mayRepeat);
-    added.start = added.reached = GapState(*added.problem, givenPeak).snapshot();
+    added.reached = GapState(*added.problem, givenPeak).snapshot();
   }
 }
 
 uint64_t LimitSearch::seedFor(int64_t limitBytes, size_t order, int variant) const {
-  SearchRandom mix(options.seed ^ SearchRandom(limitBytes).next());
+  Random mix(options.seed ^ Random(limitBytes).next());
   return mix.next() + order * 2 + variant;
 }
 
@@ -111,49 +111,58 @@ std::optional<PlanFront::Point> LimitSearch::searchOrder(size_t order, int64_t l
   return toPoint(order, state, std::move(*search.best));
 }
 
-void LimitSearch::search(int64_t limitBytes, double enough, PlanFront &front) const {
+/// Two searches of one order, on two threads; what the first one finds comes first.
+template <typename Search>
+static std::vector<PlanFront::Point> runBoth(Search search) {
+  auto other = std::async(std::launch::async, search, 1);
+  std::vector<PlanFront::Point> found;
+  if (std::optional<PlanFront::Point> point = search(0))
+    found.push_back(std::move(*point));
+  if (std::optional<PlanFront::Point> point = other.get())
+    found.push_back(std::move(*point));
+  return found;
+}
+
+void LimitSearch::search(int64_t limitBytes, PlanFront &front) const {
   // The order that promises most comes first: where what it finds is better than another order's bound, that is done.
   std::vector<std::pair<double, size_t>> byBound;
   for (size_t i = 0; i < orders.size(); ++i)
     byBound.emplace_back(boundCostByCuts(*orders[i].problem, limitBytes, std::numeric_limits<double>::infinity()), i);
   std::ranges::sort(byBound);
   for (auto [bound, i] : byBound) {
+    double enough = bound * (1 + 1e-9);
     const PlanFront::Point *best = front.at(limitBytes);
-    if (isInterrupted() || (best && best->cost <= std::max(enough, bound * (1 + 1e-9))))
+    if (isInterrupted() || (best && best->cost <= enough))
       continue;
-    auto other = std::async(std::launch::async, [&, i = i] { return searchOrder(i, limitBytes, 1, enough); });
-    std::optional<PlanFront::Point> found[] = {searchOrder(i, limitBytes, 0, enough), other.get()};
-    for (std::optional<PlanFront::Point> &point : found)
-      if (point)
-        front.add(std::move(*point));
+    for (PlanFront::Point &point :
+         runBoth([&, i = i](int variant) { return searchOrder(i, limitBytes, variant, enough); }))
+      front.add(std::move(point));
   }
 }
 
-bool LimitSearch::searchOn(int64_t limitBytes, double effort, PlanFront &front) {
+std::optional<PlanFront::Point> LimitSearch::searchFromReached(size_t order, int64_t limitBytes, int variant) const {
+  GapState state(*orders[order].problem, limitBytes);
+  state.restore(orders[order].reached);
+  GapSearch search(state, seedFor(limitBytes, order, variant), options.interrupt);
+  AnnealOptions anneal = variant == 0 ? again : first;
+  anneal.moves = std::max<uint64_t>(20 * orders[order].problem->numNodes() + 1000, moves / 5);
+  search.anneal(anneal);
+  if (!search.best)
+    return std::nullopt;
+  return toPoint(order, state, std::move(*search.best));
+}
+
+bool LimitSearch::searchOn(int64_t limitBytes, PlanFront &front) {
   bool anyFound = false;
   for (size_t i = 0; i < orders.size() && !isInterrupted(); ++i) {
-    auto run = [&, i](int variant) -> std::optional<PlanFront::Point> {
-      GapState state(*orders[i].problem, limitBytes);
-      state.restore(orders[i].reached);
-      GapSearch search(state, seedFor(limitBytes, i, variant), options.interrupt);
-      AnnealOptions anneal = variant == 0 ? again : first;
-      anneal.moves = std::max<uint64_t>(20 * orders[i].problem->numNodes() + 1000, uint64_t(moves * effort));
-      search.anneal(anneal);
-      if (!search.best)
-        return std::nullopt;
-      return toPoint(i, state, std::move(*search.best));
-    };
-    auto other = std::async(std::launch::async, run, 1);
-    std::optional<PlanFront::Point> found[] = {run(0), other.get()};
-    if (found[1] && (!found[0] || found[1]->cost < found[0]->cost))
-      std::swap(found[0], found[1]);
-    if (found[0])
-      orders[i].reached = found[0]->snapshot;
-    for (std::optional<PlanFront::Point> &point : found) {
-      anyFound |= point.has_value();
-      if (point)
-        front.add(std::move(*point));
-    }
+    std::vector<PlanFront::Point> found =
+        runBoth([&, i](int variant) { return searchFromReached(i, limitBytes, variant); });
+    if (found.empty())
+      continue;
+    anyFound = true;
+    orders[i].reached = std::ranges::min_element(found, {}, &PlanFront::Point::cost)->snapshot;
+    for (PlanFront::Point &point : found)
+      front.add(std::move(point));
   }
   return anyFound;
 }

@@ -42,13 +42,13 @@ public:
   LimitSearch(const Graph &graph, std::span<const double> costs, std::vector<std::vector<OpId>> orders,
               const LimitOptions &options);
 
-  /// Looks for the cheapest plan within the limit in every order, on two threads, until one costs no more than
-  /// `enough`. What is worth it goes into the front. False if nothing was found.
-  void search(int64_t limitBytes, double enough, PlanFront &front) const;
+  /// Looks for the cheapest plan within the limit in every order, on two threads, until it is proven that an order has
+  /// none that is cheaper. What is worth it goes into the front.
+  void search(int64_t limitBytes, PlanFront &front) const;
 
-  /// The same with a share of the work, from the plans where the last call of this function ended. False if nothing was
+  /// The same with a fifth of the work, from the plans where the last call of this function ended. False if nothing was
   /// found.
-  bool searchOn(int64_t limitBytes, double effort, PlanFront &front);
+  bool searchOn(int64_t limitBytes, PlanFront &front);
 
   /// Nothing that a search within the limit finds costs less.
   double bound(int64_t limitBytes, double enough) const;
@@ -59,11 +59,12 @@ public:
 private:
   struct Order {
     std::unique_ptr<GapProblem> problem;
-    GapState::Snapshot start, reached;
+    GapState::Snapshot reached;
   };
 
   uint64_t seedFor(int64_t limitBytes, size_t order, int variant) const;
   std::optional<PlanFront::Point> searchOrder(size_t order, int64_t limitBytes, int variant, double enough) const;
+  std::optional<PlanFront::Point> searchFromReached(size_t order, int64_t limitBytes, int variant) const;
   PlanFront::Point toPoint(size_t order, GapState &state, GapState::Snapshot snapshot) const;
 
   LimitOptions options;

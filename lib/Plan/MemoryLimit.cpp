@@ -10,12 +10,13 @@
 #include "LargeSearch.h"
 #include "LimitSearch.h"
 #include "OrderSearch.h"
+#include "Rungs.h"
 #include "Text.h"
 #include "remat/Plan/Exact.h"
 #include "remat/Plan/Simulator.h"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 
 namespace remat {
 
@@ -33,6 +34,8 @@ static std::optional<std::vector<ExactPlan>> solveExactly(const Graph &graph, st
       options.order == ExecutionOrder::Given ? FirstExecutions::GivenOrder : FirstExecutions::FreeOrder;
   return findExactFront(graph, costs, order, exactStates);
 }
+
+static int64_t peakOf(const Graph &graph) { return simulate(graph, programOrder(graph)).peakBytes; }
 
 static std::string describeFloor(const Graph &graph, const PeakBound &bound) {
   bool isAtEnd = bound.stage >= graph.numOps();
@@ -114,10 +117,10 @@ static std::vector<FrontPlan> frontOfLarge(const Graph &graph, std::span<const d
   GapProblem problem(graph, programOrder(graph).steps, costs, options.mayRepeat);
   LargeSearch search(problem, {.interrupt = options.interrupt});
   std::vector<FrontPlan> plans;
-  double givenPeak = double(simulate(graph, programOrder(graph)).peakBytes);
-  static constexpr int steps = 20;
-  for (int i = 0; i < steps; ++i) {
-    std::optional<LargeSearch::Found> found = search.search(int64_t(std::ceil(givenPeak * (steps - i) / steps)));
+  Rungs rungs(peakOf(graph));
+  static constexpr int step = 5; // Each one has the length of the graph.
+  for (int number = 0; number < Rungs::count; number += step) {
+    std::optional<LargeSearch::Found> found = search.search(rungs[number]);
     if (!found)
       break;
     if (plans.empty() || found->peakBytes < plans.back().peakBytes)
@@ -141,26 +144,25 @@ namespace {
 /// The search at the limit, and below it as long as a cheaper plan may lie there.
 ///
 /// It looks at fixed limits only, the rungs: shares of the peak of the program order, in steps of 1 %, and of 1/4 %
-/// around the limit. What is found at a rung does not depend on the limit asked for, and of all rungs below the limit
-/// the best counts: so a larger limit never costs more.
+/// around the limit. What is found at a rung does not depend on the limit asked for, and of the rungs below the limit,
+/// down to where a bound says that none is cheaper, the best counts: so a larger limit never costs more. Where the
+/// bounds are weak it ends after some rungs, and this is not proven any more, though no exception is known.
 class Descent {
 public:
   Descent(const Graph &graph, std::span<const double> costs, int64_t limitBytes, const LimitOptions &options)
-      : graph(graph), costs(costs), limitBytes(limitBytes), options(options),
-        givenPeak(simulate(graph, programOrder(graph)).peakBytes), floorBytes(floorOf(graph, options.order).bytes),
-        searcher(graph, costs, chooseOrders(graph, options), options) {}
+      : graph(graph), costs(costs), limitBytes(limitBytes), options(options), rungs(peakOf(graph)),
+        floorBytes(floorOf(graph, options.order).bytes), searcher(graph, costs, chooseOrders(graph, options), options) {
+  }
 
   Expected<LimitedPlan> run() {
-    int number = 0; // Of the highest rung within the limit.
-    while (rung(number) > limitBytes)
-      ++number;
-    if (rung(number) < limitBytes)
+    int number = rungs.within(limitBytes);
+    if (rungs[number] < limitBytes)
       searchBetween(number);
     std::optional<double> bound;
     // Where a search fails, one at a lower rung may not: down to the floor, so that a larger limit finds that, too.
     int below = 0;
-    for (; number < rungCount && rung(number) >= floorBytes && !searcher.isInterrupted(); ++number) {
-      searchAt(rung(number));
+    for (; number < Rungs::count && rungs[number] >= floorBytes && !searcher.isInterrupted(); ++number) {
+      searchAt(rungs[number]);
       if (!front.at(limitBytes))
         continue;
       if (++below > maxBelow)
@@ -169,26 +171,21 @@ public:
         bound = provenBound();
       // A plan for less memory costs at least its bound: where that is more than the plan at hand costs, none is
       // better.
-      if (isProven(*bound) || isSettledAt(rung(number + 1)))
+      if (isProven(*bound) || isSettledAt(rungs[number + 1]))
         break;
     }
     return result(bound.value_or(0));
   }
 
 private:
-  /// A plan for so many percent less memory is not cheaper by any accident of the search that we have seen.
+  /// So many rungs below the first plan are looked at where bounds don't end it.
   static constexpr int maxBelow = 4;
-  static constexpr int rungCount = 100, stepsBetween = 4;
+  static constexpr int stepsBetween = 4;
   /// Larger graphs get the bounds that take milliseconds.
   static constexpr size_t thoroughOps = 400;
 
-  int64_t rung(int number) const {
-    return int64_t(std::ceil(double(givenPeak) * (double(rungCount - number) / rungCount)));
-  }
-
   void searchAt(int64_t rungBytes) {
-    double cheapest = searcher.bound(rungBytes, std::numeric_limits<double>::infinity());
-    searcher.search(rungBytes, cheapest * (1 + 1e-9), front);
+    searcher.search(rungBytes, front);
     if (options.progress)
       options.progress({rungBytes, front.at(limitBytes) ? std::optional(front.at(limitBytes)->cost) : std::nullopt});
   }
@@ -196,7 +193,7 @@ private:
   /// A plan that is found here counts only if it is not cheaper than what is found at the rung above, which other
   /// limits see, and these rungs not.
   void searchBetween(int number) {
-    int64_t high = rung(number - 1), low = rung(number);
+    int64_t high = rungs[number - 1], low = rungs[number];
     searchAt(high);
     PlanFront above = std::move(front);
     front = {};
@@ -251,7 +248,8 @@ private:
   std::span<const double> costs;
   int64_t limitBytes;
   const LimitOptions &options;
-  int64_t givenPeak, floorBytes;
+  Rungs rungs;
+  int64_t floorBytes;
   LimitSearch searcher;
   PlanFront front;
 };
@@ -260,7 +258,7 @@ private:
 
 Expected<LimitedPlan> planMemoryLimit(const Graph &graph, std::span<const double> costs, int64_t limitBytes,
                                       const LimitOptions &options) {
-  if (int64_t peak = simulate(graph, programOrder(graph)).peakBytes; peak <= limitBytes)
+  if (int64_t peak = peakOf(graph); peak <= limitBytes)
     return LimitedPlan{{programOrder(graph), peak, 0}};
   if (PeakBound floor = floorOf(graph, options.order); floor.bytes > limitBytes)
     return belowFloor(graph, limitBytes, floor, nameOf(options.order));
@@ -285,13 +283,13 @@ std::vector<FrontPlan> planFront(const Graph &graph, std::span<const double> cos
     return frontOfLarge(graph, costs, options);
   LimitSearch searcher(graph, costs, chooseOrders(graph, options), options);
   PlanFront front;
-  int64_t givenPeak = simulate(graph, programOrder(graph)).peakBytes;
-  static constexpr int rungs = 100, maxFailures = 3;
-  for (int i = 0, failures = 0; i < rungs && failures < maxFailures && !searcher.isInterrupted(); ++i) {
-    int64_t limitBytes = int64_t(std::ceil(double(givenPeak) * (double(rungs - i) / rungs)));
-    failures = searcher.searchOn(limitBytes, 0.2, front) ? 0 : failures + 1;
+  Rungs rungs(peakOf(graph));
+  static constexpr int maxFailures = 3; // In a row: the floor.
+  for (int number = 0, failures = 0; number < Rungs::count && failures < maxFailures && !searcher.isInterrupted();
+       ++number) {
+    failures = searcher.searchOn(rungs[number], front) ? 0 : failures + 1;
     if (options.progress)
-      options.progress({limitBytes, std::nullopt});
+      options.progress({rungs[number], std::nullopt});
   }
   std::vector<FrontPlan> plans;
   for (const PlanFront::Point &point : front.points())

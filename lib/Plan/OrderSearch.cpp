@@ -47,7 +47,7 @@ static double meanMadeBytes(const OrderProblem &problem) {
 }
 
 /// List scheduling with noise: op by op, up to the mean bytes that ops make.
-static OpOrder listAtRandom(const OrderProblem &problem, SearchRandom &random) {
+static OpOrder listAtRandom(const OrderProblem &problem, Random &random) {
   double mean = meanMadeBytes(problem);
   std::vector<double> noise(problem.numOps());
   for (double &bytes : noise)
@@ -69,7 +69,7 @@ static OpOrder startOrder(const OrderProblem &problem, int64_t targetBytes, uint
     return best;
   offer(tightenOrder(problem, best));
   offer(listOrder(problem));
-  SearchRandom random(seed);
+  Random random(seed);
   for (int i = 0; i < lists && problem.numOps() <= manyListOps; ++i)
     offer(listAtRandom(problem, random));
   return best;
@@ -84,7 +84,7 @@ static OpOrder lowerPeak(const OrderProblem &problem, OrderAnnealOptions options
   double share = meanMadeBytes(problem) / double(peakOf(problem, start));
   options.hot = std::max(options.hot, 0.5 * share);
   OrderAnnealOptions other = options;
-  other.seed = SearchRandom(options.seed).next();
+  other.seed = Random(options.seed).next();
   auto second = std::async(std::launch::async, [&] { return annealOrder(problem, programOrderOf(problem), other); });
   OpOrder found = annealOrder(problem, std::move(start), options), foundToo = second.get();
   return peakOf(problem, foundToo) < peakOf(problem, found) ? foundToo : found;

@@ -125,7 +125,7 @@ private:
 
   OrderState state;
   const OrderAnnealOptions &options;
-  SearchRandom random;
+  Random random;
   OpOrder best;
   int64_t bestPeak;
   double depth, temperature = 0, bestExcess = 0;

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "OrderSearchState.h"
-#include "SearchRandom.h"
+#include "Random.h"
 
 #include <atomic>
 #include <optional>

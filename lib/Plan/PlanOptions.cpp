@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "OrderSearch.h"
 #include "PlanWithLimit.h"
 #include "Text.h"
 #include "remat/Plan/Planners.h"
@@ -42,13 +43,13 @@ std::optional<Error> check(const PlanOptions &options) {
   return policy ? std::nullopt : std::optional(policy.error());
 }
 
-static Expected<PolicyPlan> planRequest(const Graph &graph, const PlanOptions &options) {
+static Expected<PolicyRequest> readRequest(const Graph &graph, const PlanOptions &options) {
   PolicyRequest request;
   request.keep = options.keep;
   request.recompute = options.recompute;
   request.prune = options.prune;
   if (namesSqrtN(options.policy))
-    return planSqrtN(graph, request);
+    return request;
   Expected<Policy> policy = Policy::parse(options.policy);
   if (!policy)
     return policy.error();
@@ -57,15 +58,28 @@ static Expected<PolicyPlan> planRequest(const Graph &graph, const PlanOptions &o
     return segments.error();
   request.policy = std::move(*policy);
   request.segments = std::move(*segments);
-  return options.hasLimit() ? planWithLimit(graph, options, request) : planPolicy(graph, request);
+  return request;
 }
 
 Expected<PolicyPlan> plan(const Graph &graph, const PlanOptions &options) {
   if (std::optional<Error> error = check(options))
     return std::move(*error);
-  Expected<PolicyPlan> planned = planRequest(graph, options);
-  if (planned && options.pareto > 0)
-    planned->front = planPareto(graph, options);
+  Expected<PolicyRequest> request = readRequest(graph, options);
+  if (!request)
+    return request.error();
+  Expected<PolicyPlan> planned = namesSqrtN(options.policy) ? planSqrtN(graph, *request)
+                                 : options.hasLimit()       ? planWithLimit(graph, options, *request)
+                                                            : planPolicy(graph, *request);
+  if (!planned)
+    return planned;
+  if (options.order == "free" && !options.hasLimit() && options.pareto == 0)
+    planned->plan.steps = lowerPeakByOrder(graph, 0, 1, uint64_t(options.seed), options.interrupt);
+  if (options.pareto == 0)
+    return planned;
+  Expected<std::vector<FrontPlan>> front = planPareto(graph, options, *request);
+  if (!front)
+    return front.error();
+  planned->front = std::move(*front);
   return planned;
 }
 

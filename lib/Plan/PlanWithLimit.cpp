@@ -104,10 +104,10 @@ std::optional<Error> checkLimitOptions(const PlanOptions &options) {
     return Error{formatText("--policy={} and a memory limit contradict each other", options.policy),
                  {},
                  "write --policy=min-cut: the limit says how much memory there is"};
-  if (options.order == "free" && !searches && options.policy != "save-everything")
-    return Error{formatText("--order=free and --policy={} contradict each other", options.policy),
+  if (options.order == "free" && !searches && (options.policy != "save-everything" || !options.recompute.empty()))
+    return Error{"--order=free and a policy contradict each other",
                  {},
-                 "a named policy keeps the order; add --memory-limit=SIZE, or leave the policy out"};
+                 "a policy keeps the order; add --memory-limit=SIZE, or ask for the order alone"};
   return std::nullopt;
 }
 
@@ -196,8 +196,13 @@ static Expected<std::vector<bool>> findRepeatable(const Graph &graph, const Plan
   return result;
 }
 
-static LimitOptions searchOptions(const PlanOptions &options) {
+static Expected<LimitOptions> searchOptions(const Graph &graph, const PlanOptions &options,
+                                            const PolicyRequest &request) {
+  Expected<std::vector<bool>> mayRepeat = findRepeatable(graph, options, request);
+  if (!mayRepeat)
+    return mayRepeat.error();
   LimitOptions result;
+  result.mayRepeat = std::move(*mayRepeat);
   result.order = options.order == "given" ? ExecutionOrder::Given : ExecutionOrder::Free;
   result.effort = double(options.effort) / 100;
   result.seed = uint64_t(options.seed);
@@ -223,23 +228,21 @@ Expected<PolicyPlan> planWithLimit(const Graph &graph, const PlanOptions &option
   Expected<int64_t> limit = findLimit(graph, options);
   if (!limit)
     return limit.error();
-  LimitOptions search = searchOptions(options);
-  Expected<std::vector<bool>> mayRepeat = findRepeatable(graph, options, request);
-  if (!mayRepeat)
-    return mayRepeat.error();
-  search.mayRepeat = std::move(*mayRepeat);
+  Expected<LimitOptions> search = searchOptions(graph, options, request);
+  if (!search)
+    return search.error();
   std::optional<Stopper> stopper;
   if (!options.timeLimit.empty())
-    search.interrupt = stopper.emplace(*parseSeconds(options.timeLimit), options.interrupt).flag();
+    search->interrupt = stopper.emplace(*parseSeconds(options.timeLimit), options.interrupt).flag();
   std::vector<double> costs = costsOf(graph, options);
-  Expected<LimitedPlan> found = planMemoryLimit(graph, costs, *limit, search);
+  Expected<LimitedPlan> found = planMemoryLimit(graph, costs, *limit, *search);
   if (!found)
     return found.error();
   LimitOutcome outcome;
   outcome.limitBytes = *limit;
-  outcome.order = search.order;
+  outcome.order = search->order;
   outcome.peakBound =
-      (search.order == ExecutionOrder::Given ? boundPeakGivenOrder(graph) : boundPeakFreeOrder(graph)).bytes;
+      (search->order == ExecutionOrder::Given ? boundPeakGivenOrder(graph) : boundPeakFreeOrder(graph)).bytes;
   outcome.costBound = found->extraCostBound;
   for (double cost : costs)
     outcome.costBound += cost;
@@ -250,12 +253,15 @@ Expected<PolicyPlan> planWithLimit(const Graph &graph, const PlanOptions &option
   return result;
 }
 
-std::vector<FrontPlan> planPareto(const Graph &graph, const PlanOptions &options) {
-  LimitOptions search = searchOptions(options);
+Expected<std::vector<FrontPlan>> planPareto(const Graph &graph, const PlanOptions &options,
+                                            const PolicyRequest &request) {
+  Expected<LimitOptions> search = searchOptions(graph, options, request);
+  if (!search)
+    return search.error();
   std::optional<Stopper> stopper;
   if (!options.timeLimit.empty())
-    search.interrupt = stopper.emplace(*parseSeconds(options.timeLimit), options.interrupt).flag();
-  std::vector<FrontPlan> all = planFront(graph, costsOf(graph, options), search), chosen;
+    search->interrupt = stopper.emplace(*parseSeconds(options.timeLimit), options.interrupt).flag();
+  std::vector<FrontPlan> all = planFront(graph, costsOf(graph, options), *search), chosen;
   size_t count = std::min<size_t>(options.pareto, all.size());
   // Evenly by peak, both ends among them.
   double high = double(all.front().peakBytes), low = double(all.back().peakBytes);

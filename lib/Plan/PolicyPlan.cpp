@@ -131,7 +131,9 @@ private:
       bool mustStay = !needed[i] || !mayClone[i];
       for (size_t r = 0; r < graph.numResults(op) && !mustStay; ++r) {
         ValueId value = graph.result(op, r);
-        mustStay = reasons[value.index()] != Reason::Recomputed && !graph.isView(value);
+        // A view of what is saved is read where it is, though its op has other results, which run again.
+        mustStay = graph.isView(value) ? isAvailable(value) && !graph.users(value).empty()
+                                       : reasons[value.index()] != Reason::Recomputed;
         for (OpId user : graph.users(value))
           mustStay |= stays[user.index()];
       }

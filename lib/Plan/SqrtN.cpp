@@ -90,7 +90,7 @@ private:
     if (!plan)
       return plan.error();
     if (verify(graph, plan->plan))
-      return std::nullopt; // Segments that this graph does not bear.
+      return std::nullopt; // Ops in place may not bear these cuts.
     Simulation result = simulate(graph, plan->plan);
     candidates.push_back({recipe, result.peakBytes, result.costNs, count});
     return std::nullopt;

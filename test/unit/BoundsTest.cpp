@@ -24,13 +24,6 @@ using namespace remat;
 using namespace remat::test;
 namespace fs = std::filesystem;
 
-static std::vector<double> costsOf(const Graph &graph, bool flops = false) {
-  std::vector<double> costs;
-  for (size_t i = 0; i < graph.numOps(); ++i)
-    costs.push_back(flops ? double(graph.op(OpId(i)).flops) : graph.op(OpId(i)).costNs);
-  return costs;
-}
-
 static OpInfo costing(double costNs) { return {.opClass = OpClass::Elementwise, .costNs = costNs}; }
 
 static const BoundEffort branching{.rounds = 200, .work = 200'000};

@@ -19,13 +19,6 @@
 using namespace remat;
 using namespace remat::test;
 
-static std::vector<double> costsOf(const Graph &graph) {
-  std::vector<double> costs;
-  for (size_t i = 0; i < graph.numOps(); ++i)
-    costs.push_back(graph.op(OpId(i)).costNs);
-  return costs;
-}
-
 static std::vector<std::string> namesOf(const Graph &graph, const Plan &plan) {
   std::vector<std::string> names;
   for (OpId op : plan.steps)

@@ -20,13 +20,6 @@
 using namespace remat;
 using namespace remat::test;
 
-static std::vector<double> costsOf(const Graph &graph) {
-  std::vector<double> costs;
-  for (size_t i = 0; i < graph.numOps(); ++i)
-    costs.push_back(graph.op(OpId(i)).costNs);
-  return costs;
-}
-
 /// A graph as the search takes it.
 struct Step {
   explicit Step(Graph made, const std::vector<bool> &mayRepeat = {})

@@ -28,13 +28,6 @@ using namespace remat::test;
 
 namespace {
 
-std::vector<double> costsOf(const Graph &graph) {
-  std::vector<double> costs;
-  for (size_t i = 0; i < graph.numOps(); ++i)
-    costs.push_back(graph.op(OpId(i)).costNs);
-  return costs;
-}
-
 double extraCost(const Graph &graph, const Plan &plan, std::span<const double> costs) {
   double cost = 0;
   for (OpId op : plan.steps)
@@ -42,18 +35,6 @@ double extraCost(const Graph &graph, const Plan &plan, std::span<const double> c
   for (size_t i = 0; i < graph.numOps(); ++i)
     cost -= costs[i];
   return cost;
-}
-
-/// n times sin on `bytes`, its sum, and the gradient: each backward op reads the input of its forward op.
-Graph sineChain(int n, int64_t bytes) {
-  Maker make;
-  make.argument("h0", bytes);
-  for (int i = 1; i <= n; ++i)
-    make.forward("h" + std::to_string(i), {"h" + std::to_string(i - 1)}, bytes);
-  make.forward("loss", {"h" + std::to_string(n)}, 4).backward("d" + std::to_string(n), {}, bytes);
-  for (int i = n; i >= 1; --i)
-    make.backward("d" + std::to_string(i - 1), {"d" + std::to_string(i), "h" + std::to_string(i - 1)}, bytes);
-  return make.result("loss").result("d0").finish();
 }
 
 /// Expects that the plan is what it says.
@@ -183,7 +164,7 @@ TEST(LimitSearch, ComesNearTheOptimum) {
       if (exact.status != ExactStatus::Optimal)
         continue;
       PlanFront front;
-      searcher.search(limit, 0, front);
+      searcher.search(limit, front);
       ++points;
       if (!front.at(limit))
         continue; // Missed.
@@ -265,6 +246,42 @@ TEST(MemoryLimit, WhatThePolicySavesIsNeverRecomputed) {
   for (std::string_view kept : {"h7", "h8"})
     EXPECT_EQ(std::ranges::count(planned->plan.steps, *graph.findOp(kept)), 1);
   EXPECT_GT(planned->plan.steps.size(), graph.numOps());
+}
+
+TEST(MemoryLimit, TheFrontKeepsWhatIsKept) {
+  Graph graph = sineChain(40, 4096);
+  PlanOptions options;
+  options.pareto = 5;
+  options.keep = {"h7", "h8"};
+  Expected<PolicyPlan> planned = plan(graph, options);
+  ASSERT_TRUE(planned) << planned.error().message;
+  EXPECT_GT(planned->front.size(), 2u);
+  for (const FrontPlan &point : planned->front)
+    for (std::string_view kept : {"h7", "h8"})
+      EXPECT_EQ(std::ranges::count(point.plan.steps, *graph.findOp(kept)), 1);
+}
+
+TEST(MemoryLimit, FreeOrderAloneMovesOpsAndRunsNoneAgain) {
+  // As given, both large values are alive together; one after the other, they are not.
+  Graph graph = Maker()
+                    .argument("x", 8)
+                    .forward("a", {"x"}, 100)
+                    .forward("b", {"x"}, 100)
+                    .forward("c", {"a"}, 1)
+                    .forward("d", {"b"}, 1)
+                    .result("c")
+                    .result("d")
+                    .finish();
+  PlanOptions options;
+  options.order = "free";
+  Expected<PolicyPlan> planned = plan(graph, options);
+  ASSERT_TRUE(planned) << planned.error().message;
+  ASSERT_FALSE(verify(graph, planned->plan));
+  EXPECT_EQ(planned->plan.steps.size(), graph.numOps());
+  EXPECT_EQ(simulate(graph, programOrder(graph)).peakBytes, 201);
+  EXPECT_EQ(simulate(graph, planned->plan).peakBytes, 102);
+  options.policy = "save-dots";
+  EXPECT_FALSE(plan(graph, options));
 }
 
 TEST(MemoryLimit, TheFrontGoesFromCheapToSmall) {

@@ -8,6 +8,7 @@
 #include "remat/Plan/Policy.h"
 #include "TestGraphs.h"
 #include "remat/Plan/Planners.h"
+#include "remat/Plan/Simulator.h"
 
 #include <gtest/gtest.h>
 
@@ -200,4 +201,18 @@ TEST(PolicyPlan, ARegionWithAPolicyMustHoldAnOp) {
   builder.addRegion("out", "save-nothing");
   Graph graph = builder.finish();
   EXPECT_EQ(plan(graph, {}).error().message, "no op is in region 'out'");
+}
+
+TEST(Policy, ViewsOfWhatIsSavedAreThereThoughTheirOpRunsAgain) {
+  // Ops with a view of a saved value and a result of their own; the seeds are small graphs in which one moved away.
+  for (uint32_t seed : {1u, 9u, 219u, 400u, 401u, 402u})
+    for (uint32_t count : {3u, 8u}) {
+      Graph graph = randomGraph(seed, 20 + seed % 181);
+      PolicyRequest request;
+      request.policy = Policy::saveNothing();
+      request.segments = balancedSegments(graph, count);
+      Expected<PolicyPlan> planned = planPolicy(graph, request);
+      ASSERT_TRUE(planned);
+      EXPECT_FALSE(verify(graph, planned->plan)) << seed;
+    }
 }

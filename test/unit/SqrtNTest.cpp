@@ -17,18 +17,6 @@ using namespace remat::test;
 
 namespace {
 
-/// n times sin on `bytes`, its sum, and the gradient: each backward op reads the input of its forward op.
-Graph sineChain(int n, int64_t bytes) {
-  Maker make;
-  make.argument("h0", bytes);
-  for (int i = 1; i <= n; ++i)
-    make.forward("h" + std::to_string(i), {"h" + std::to_string(i - 1)}, bytes);
-  make.forward("loss", {"h" + std::to_string(n)}, 4).backward("d" + std::to_string(n), {}, bytes);
-  for (int i = n; i >= 1; --i)
-    make.backward("d" + std::to_string(i - 1), {"d" + std::to_string(i), "h" + std::to_string(i - 1)}, bytes);
-  return make.result("loss").result("d0").finish();
-}
-
 PlanOptions optionsOf(std::string policy, std::string segments = {}) {
   return {.policy = policy, .segments = segments, .keep = {}, .recompute = {}};
 }

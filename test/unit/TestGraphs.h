@@ -62,6 +62,26 @@ public:
   GraphBuilder builder;
 };
 
+/// What one execution of each op costs.
+inline std::vector<double> costsOf(const Graph &graph, bool flops = false) {
+  std::vector<double> costs;
+  for (size_t i = 0; i < graph.numOps(); ++i)
+    costs.push_back(flops ? double(graph.op(OpId(i)).flops) : graph.op(OpId(i)).costNs);
+  return costs;
+}
+
+/// n times sin on `bytes`, its sum, and the gradient: each backward op reads the input of its forward op.
+inline Graph sineChain(int n, int64_t bytes) {
+  Maker make;
+  make.argument("h0", bytes);
+  for (int i = 1; i <= n; ++i)
+    make.forward("h" + std::to_string(i), {"h" + std::to_string(i - 1)}, bytes);
+  make.forward("loss", {"h" + std::to_string(n)}, 4).backward("d" + std::to_string(n), {}, bytes);
+  for (int i = n; i >= 1; --i)
+    make.backward("d" + std::to_string(i - 1), {"d" + std::to_string(i), "h" + std::to_string(i - 1)}, bytes);
+  return make.result("loss").result("d0").finish();
+}
+
 /// The plan that executes the ops of these names.
 inline Plan planOf(const Graph &graph, const std::vector<std::string_view> &names) {
   Plan plan;

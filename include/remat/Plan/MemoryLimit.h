@@ -55,10 +55,11 @@ struct LimitedPlan {
   bool interrupted = false;
 };
 
-/// The cheapest plan with a peak of at most `limitBytes` that the search finds. The search goes down one ladder of
-/// limits that does not depend on `limitBytes`, so that a larger limit never costs more. Tiny graphs are solved
-/// exactly. `costByOp` is what one execution costs, in any unit. Deterministic, unless it is interrupted. Error: no
-/// plan keeps the limit, with the op and the values at the floor; or none was found, with the lowest peak that was.
+/// The cheapest plan with a peak of at most `limitBytes` that the search finds. It looks at fixed limits at and below
+/// `limitBytes`, so that a larger limit does not cost more: proven where bounds end the descent, else as far as it goes
+/// (docs/Planning.md). Tiny graphs are solved exactly. `costByOp` is what one execution costs, in any unit.
+/// Deterministic, unless it is interrupted. Error: no plan keeps the limit, with the op and the values at the floor; or
+/// none was found.
 Expected<LimitedPlan> planMemoryLimit(const Graph &graph, std::span<const double> costByOp, int64_t limitBytes,
                                       const LimitOptions &options);
 
