@@ -26,8 +26,6 @@ namespace remat {
 using runtime::Buffer;
 using runtime::Step;
 
-static constexpr int64_t alignment = 64;
-
 int64_t tensorBytes(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   Type element = tensor.getElementType();
@@ -80,16 +78,13 @@ bool takesNoTime(Operation *op) {
          (op->getNumResults() == 1 && !isa<TensorType>(op->getResult(0).getType())); // A branch's condition.
 }
 
-/// The tensor<i32> with the number of the branch that is taken (Clusters.cpp, `numberBranches`); null for anything
-/// else.
-static Value branchNumber(scf::IfOp branch) {
+Value branchNumber(scf::IfOp branch) {
   auto compare = branch.getCondition().getDefiningOp<arith::CmpIOp>();
   auto extract = compare ? compare.getLhs().getDefiningOp<tensor::ExtractOp>() : nullptr;
   return extract && extract.getType().isInteger(32) ? extract.getTensor() : Value();
 }
 
-/// What a matrix product writes over: it has no bytes.
-static bool isShapeOnly(Value base) {
+bool isShapeOnly(Value base) {
   return base.getDefiningOp() && isa<tensor::EmptyOp, linalg::FillOp>(base.getDefiningOp());
 }
 
@@ -236,7 +231,7 @@ Buffer BlockBuilder::addWorkspace(int64_t bytes) {
   uint32_t slot = parts.addSlot(name("workspace"), bytes);
   slots.push_back(slot);
   items[current].workspaces.push_back(slot);
-  items[current].workspaceBytes += llvm::alignTo(bytes, alignment);
+  items[current].workspaceBytes += llvm::alignTo(bytes, slotAlignment);
   return {Buffer::Space::Arena, slot, 0};
 }
 
@@ -412,233 +407,6 @@ LogicalResult BlockBuilder::addConvolution(ConvolutionOp op) {
   std::string error;
   auto call = runtime::makeConvolution(spec, parts.threads, error);
   return addLibraryCall(op, Step::Kind::Convolution, parts.program.convolutions.size() - 1, std::move(call), error);
-}
-
-//===----------------------------------------------------------------------===//
-// Loops
-//===----------------------------------------------------------------------===//
-
-LogicalResult BlockBuilder::addLoop(scf::WhileOp loop) {
-  Block &before = loop.getBefore().front(), &after = loop.getAfter().front();
-  auto condition = cast<scf::ConditionOp>(before.getTerminator());
-  if (!llvm::equal(condition.getArgs(), before.getArguments()))
-    return loop.emitError() << "this loop's condition hands on other values than it gets; no code for that";
-  auto predicate = condition.getCondition().getDefiningOp<tensor::ExtractOp>();
-  if (!predicate)
-    return loop.emitError() << "this loop's condition is no element of a tensor; no code for that";
-  SmallVector<unsigned> carried;
-  llvm::SetVector<Value> captured;
-  getUsedValuesDefinedAbove(loop->getRegions(), captured);
-  auto isCaptured = [&](Value init) {
-    return llvm::any_of(captured, [&](Value value) {
-      return isa<RankedTensorType>(value.getType()) && !isShapeOnly(findBase(value)) &&
-             storageOf(value) == storageOf(init);
-    });
-  };
-  for (OpResult result : loop.getResults()) {
-    unsigned r = result.getResultNumber();
-    bool takesPlace = mayOverwrite(result, r) && !isCaptured(loop.getInits()[r]);
-    carried.push_back(placeResult(result, takesPlace ? std::optional(r) : std::nullopt));
-  }
-  for (auto [init, number] : llvm::zip(loop.getInits(), carried))
-    if (storageOf(init) != number)
-      addCopy(bufferOf(init), storages[number].buffer, storages[number].bytes);
-  Buffer flag = addWorkspace(1);
-
-  BlockBuilder test(parts, before, this), body(parts, after, this);
-  for (auto [i, number] : llvm::enumerate(carried)) {
-    test.placeArgument(before.getArgument(i), storages[number].buffer, false);
-    body.placeArgument(after.getArgument(i), storages[number].buffer, true);
-    Value next = after.getTerminator()->getOperand(i);
-    if (llvm::count(after.getTerminator()->getOperands(), next) == 1)
-      body.wantIn(next, after.getArgument(i));
-  }
-  if (failed(test.addItems()) || failed(body.addItems()))
-    return failure();
-  test.addCopies({{predicate.getTensor(), flag}});
-  SmallVector<std::pair<Value, Buffer>> moves;
-  for (auto [value, argument] : llvm::zip(after.getTerminator()->getOperands(), after.getArguments()))
-    moves.push_back({value, body.bufferOf(argument)});
-  body.addCopies(moves);
-  if (failed(test.finish()) || failed(body.finish()))
-    return failure();
-  addParts(Step::Kind::While, flag, test, body);
-  return success();
-}
-
-/// A step with two blocks, which run one after the other, or one of them, in the same place.
-void BlockBuilder::addParts(Step::Kind kind, Buffer decision, BlockBuilder &first, BlockBuilder &second) {
-  uint32_t arena = parts.addSlot(name("arena"), std::max(first.arenaBytes, second.arenaBytes));
-  slots.push_back(arena);
-  for (BlockBuilder *part : {&first, &second})
-    for (uint32_t slot : part->slots)
-      if (parts.parents[slot] < 0)
-        parts.parents[slot] = arena;
-  items[current].innerArena = arena;
-  items[current].workspaceBytes += std::max(first.livePeakBytes, second.livePeakBytes);
-  Step &step = addStep(kind);
-  step.buffers = {decision};
-  step.bodies = {std::move(first.steps), std::move(second.steps)};
-}
-
-LogicalResult BlockBuilder::addBranch(scf::IfOp branch) {
-  Value number = branchNumber(branch);
-  if (!number || branch.getElseRegion().empty())
-    return branch.emitError() << "this branch's condition is no element of a tensor; no code for that";
-  Buffer decision = bufferOf(number);
-  SmallVector<Buffer> places;
-  for (OpResult result : branch.getResults())
-    places.push_back(storages[placeResult(result, std::nullopt)].buffer);
-  BlockBuilder then(parts, branch.getThenRegion().front(), this),
-      otherwise(parts, branch.getElseRegion().front(), this);
-  for (BlockBuilder *part : {&then, &otherwise}) {
-    if (failed(part->addItems()))
-      return failure();
-    SmallVector<std::pair<Value, Buffer>> copies;
-    for (auto [value, place] : llvm::zip(part->block.getTerminator()->getOperands(), places))
-      copies.push_back({value, place});
-    part->addCopies(copies);
-    if (failed(part->finish()))
-      return failure();
-  }
-  addParts(Step::Kind::Branch, decision, then, otherwise);
-  return success();
-}
-
-static bool isSame(const Buffer &a, const Buffer &b) {
-  return a.space == b.space && a.index == b.index && a.offset == b.offset;
-}
-
-void BlockBuilder::addCopies(ArrayRef<std::pair<Value, Buffer>> copies) {
-  items.push_back({nullptr});
-  current = items.size() - 1;
-  items[current].firstStep = steps.size();
-  struct Move {
-    Buffer from, to;
-    int64_t bytes;
-  };
-  SmallVector<Move> moves;
-  SmallVector<Value> read;
-  for (auto &[value, to] : copies) {
-    Storage storage = storages[storageOf(value)];
-    if (isSame(storage.buffer, to))
-      continue;
-    // What comes from another carried place may be gone before it is copied: it waits in a workspace.
-    if (storage.isCarried) {
-      Buffer place = addWorkspace(storage.bytes);
-      addCopy(storage.buffer, place, storage.bytes);
-      storage.buffer = place;
-    }
-    moves.push_back({storage.buffer, to, storage.bytes});
-    read.push_back(findBase(value));
-  }
-  for (const Move &move : moves)
-    addCopy(move.from, move.to, move.bytes);
-  // Nothing of the block outlives it but the places that were copied to.
-  for (Storage &storage : storages)
-    if (storage.isOwn && storage.lastRead == never)
-      storage.lastRead = current;
-  if (moves.empty())
-    items.pop_back();
-  else
-    addToGraph({}, read);
-}
-
-//===----------------------------------------------------------------------===//
-// Graph, packing, events
-//===----------------------------------------------------------------------===//
-
-ValueId BlockBuilder::graphValue(Value value) {
-  auto found = graphValues.find(value);
-  assert(found != graphValues.end() && "a value is read before its op");
-  return found->second;
-}
-
-void BlockBuilder::addToGraph(ValueRange results, ArrayRef<Value> read) {
-  OpInfo info;
-  std::string opName = name();
-  info.name = opName;
-  info.kind = items[current].op ? std::string_view(items[current].op->getName().getStringRef()) : "copy";
-  info.opClass = OpClass::Elementwise;
-  info.workspaceBytes = items[current].workspaceBytes;
-  SmallVector<ValueId> operands;
-  for (Value value : read)
-    operands.push_back(graphValue(value));
-  SmallVector<std::string> names;
-  for (size_t i = 0; i < results.size(); ++i)
-    names.push_back(opName + "#" + std::to_string(i));
-  SmallVector<ValueInfo> infos;
-  for (auto [i, result] : llvm::enumerate(results)) {
-    ValueInfo value{.name = names[i]};
-    Value over = overwritten.lookup(result);
-    if (!over)
-      value.bytes = llvm::alignTo(tensorBytes(result.getType()), alignment);
-    else if (llvm::is_contained(operands, graphValue(findBase(over))))
-      value.viewOf = value.inplaceOf = graphValue(findBase(over));
-    infos.push_back(value);
-  }
-  auto id = graphBuilder.addOp(info, {operands.data(), operands.size()}, {infos.data(), infos.size()});
-  assert(id && "the graph is made of what was placed");
-  (void)id;
-  for (Value result : results)
-    graphValues[result] = ValueId(graphValueCount++);
-}
-
-LogicalResult BlockBuilder::finish() {
-  if (!outer)
-    for (Value value : block.getTerminator()->getOperands())
-      if (auto found = graphValues.find(findBase(value)); found != graphValues.end())
-        graphBuilder.addResult(found->second);
-  graph = graphBuilder.finish();
-  livePeakBytes = simulate(graph, programOrder(graph)).peakBytes;
-
-  std::vector<ArenaBuffer> buffers;
-  std::vector<uint32_t> packed;
-  auto add = [&](uint32_t slot, size_t begin, size_t last) {
-    int64_t end = last == never ? int64_t(items.size()) : int64_t(last) + 1;
-    buffers.push_back({int64_t(begin), end, int64_t(llvm::alignTo(parts.program.slots[slot].bytes, alignment))});
-    packed.push_back(slot);
-  };
-  for (const Storage &storage : storages)
-    if (storage.isOwn)
-      add(storage.buffer.index, storage.firstItem, storage.lastRead);
-  for (auto [i, item] : llvm::enumerate(items)) {
-    for (uint32_t slot : item.workspaces)
-      add(slot, i, i);
-    if (item.innerArena)
-      add(*item.innerArena, i, i);
-  }
-  Expected<ArenaPlan> plan = packArena(buffers, ArenaOptions());
-  if (!plan)
-    return emitError(block.getParentOp()->getLoc()) << plan.error().message;
-  for (auto [slot, offset] : llvm::zip(packed, plan->offsets))
-    parts.program.slots[slot].offset = offset;
-  arenaBytes = plan->bytes;
-  parts.provenPacking &= plan->provenOptimal;
-  noteEvents();
-  return success();
-}
-
-void BlockBuilder::noteEvents() {
-  // An item without steps (a loop always has one) takes and releases with its neighbours.
-  if (steps.empty())
-    return;
-  auto firstStep = [&](size_t item) { return std::min(items[item].firstStep, steps.size() - 1); };
-  auto lastStep = [&](size_t item) {
-    size_t end = item + 1 < items.size() ? items[item + 1].firstStep : steps.size();
-    return end == 0 ? 0 : end - 1;
-  };
-  for (const Storage &storage : storages)
-    if (storage.isOwn) {
-      steps[firstStep(storage.firstItem)].taken.push_back(storage.buffer.index);
-      if (storage.lastRead != never)
-        steps[lastStep(storage.lastRead)].released.push_back(storage.buffer.index);
-    }
-  for (auto [i, item] : llvm::enumerate(items))
-    for (uint32_t slot : item.workspaces) {
-      steps[firstStep(i)].taken.push_back(slot);
-      steps[lastStep(i)].released.push_back(slot);
-    }
 }
 
 } // namespace remat

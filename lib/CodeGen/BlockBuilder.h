@@ -39,6 +39,17 @@ struct ProgramParts {
 /// Bytes of a tensor in memory; a boolean takes one.
 int64_t tensorBytes(mlir::Type type);
 
+/// What slots are aligned and their sizes are rounded up to, bytes.
+constexpr int64_t slotAlignment = 64;
+/// Bytes of a tensor's slot.
+inline int64_t slotBytes(mlir::Type type) { return llvm::alignTo(tensorBytes(type), slotAlignment); }
+
+/// The tensor<i32> with the number of the branch that is taken (ClusterPrepare.h); null for anything else.
+mlir::Value branchNumber(mlir::scf::IfOp branch);
+
+/// What a matrix product writes over: it has no bytes.
+bool isShapeOnly(mlir::Value base);
+
 /// Ops that are done when the program is made: reshapes, constants, and what starts a matrix product's sums; the
 /// conditions of branches too. All others are items.
 bool takesNoTime(mlir::Operation *op);

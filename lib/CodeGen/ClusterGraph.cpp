@@ -160,7 +160,7 @@ public:
     for (unsigned i = 0; i < op->getNumResults(); ++i)
       names.push_back(op->getNumResults() == 1 ? name : name + "#" + std::to_string(i));
     for (auto [valueName, type] : llvm::zip(names, op->getResultTypes()))
-      values.push_back({.name = valueName, .bytes = int64_t(llvm::alignTo(tensorBytes(type), 64))});
+      values.push_back({.name = valueName, .bytes = slotBytes(type)});
     SmallVector<ValueId> operands = readBy(op);
     auto id = builder.addOp(info, {operands.data(), operands.size()}, {values.data(), values.size()});
     assert(id && "the layout has placed every value that is read");

@@ -23,8 +23,6 @@ using namespace mlir;
 
 namespace remat {
 
-static int64_t slotBytes(Value value) { return llvm::alignTo(tensorBytes(value.getType()), 64); }
-
 static bool isReshape(Operation *op) { return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op); }
 
 namespace {
@@ -104,7 +102,7 @@ private:
     }
     int64_t bytes = 0;
     for (Value value : prolonged)
-      bytes += slotBytes(value);
+      bytes += slotBytes(value.getType());
     return bytes;
   }
 
@@ -112,7 +110,7 @@ private:
   static int64_t storedBytes(KernelOp kernel) {
     int64_t bytes = 0;
     for (Value result : kernel.getResults())
-      bytes += slotBytes(result);
+      bytes += slotBytes(result.getType());
     return bytes;
   }
 
