@@ -194,6 +194,7 @@ def main():
     joint, inputs, keywords = trace(options.layers)
     facts = {"torch": torch.__version__, "trace_seconds": time.perf_counter() - start, "seconds": {}}
     graph = planner_graph(joint, keywords["num_fwd_outputs"], f"gpt2_{options.layers}")
+    options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "graph.json").write_text(json.dumps(graph))
     for budget in options.budgets.split(","):
         ops, facts["seconds"][budget] = partition(joint, inputs, keywords, float(budget))

@@ -7,6 +7,7 @@
 
 #include "LargeSearch.h"
 
+#include "CutPlan.h"
 #include "LargeSearchGreedy.h"
 #include "remat/Plan/Planners.h"
 
@@ -67,6 +68,22 @@ void LargeSearch::tryFrom(const Plan &segments, int target, std::optional<Found>
     best = found(state);
 }
 
+/// Down from what the cut holds to the limit, not only to the rung within it.
+void LargeSearch::tryCut(const Plan &cut, int64_t limitBytes, std::optional<Found> &best) {
+  Ladder ladder{LargeState(problem)};
+  LargeState &state = ladder.state;
+  state.load(cut);
+  ladder.number = std::max(0, rungs.within(state.peak()) - 1);
+  goDown(ladder, std::max(0, rungs.within(limitBytes) - 1));
+  LargeGreedy greedy(state, limitBytes, ladder.price, options.interrupt);
+  if (state.peak() > limitBytes)
+    greedy.lower();
+  greedy.takeBack(0);
+  lowest = std::min(lowest, state.peak());
+  if (state.peak() <= limitBytes && (!best || state.cost() < best->extraCost))
+    best = found(state);
+}
+
 std::optional<LargeSearch::Found> LargeSearch::search(int64_t limitBytes) {
   int target = rungs.within(limitBytes);
   if (target == Rungs::count)
@@ -90,6 +107,8 @@ std::optional<LargeSearch::Found> LargeSearch::search(int64_t limitBytes) {
     findSegments();
   for (const Plan &segments : *segmentPlans)
     tryFrom(segments, target, best);
+  for (const Plan &plan : planByCut(problem, limitBytes))
+    tryCut(plan, limitBytes, best);
   return best;
 }
 

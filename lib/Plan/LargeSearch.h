@@ -64,6 +64,7 @@ private:
 
   bool goDown(Ladder &ladder, int target);
   void tryFrom(const Plan &segments, int target, std::optional<Found> &best);
+  void tryCut(const Plan &cut, int64_t limitBytes, std::optional<Found> &best);
   void findSegments();
   Found found(const LargeState &state) const { return {state.plan(), state.peak(), state.cost()}; }
 

@@ -8,7 +8,6 @@
 #include "LimitSearch.h"
 
 #include "CutBound.h"
-#include "LargeSearch.h"
 #include "remat/Plan/Simulator.h"
 
 #include <algorithm>
@@ -23,8 +22,7 @@ static constexpr int reheats = 1;
 /// The way down to a limit that is far from the program order.
 static constexpr AnnealOptions onTheWay = {.hot = 0.05, .cold = 2e-3};
 static constexpr int descentSteps = 16;
-/// Graphs with more ops than this start from LargeSearch's plan instead.
-static constexpr int32_t farOps = 2000;
+/// The near-linear planner's plan is mostly not far from the best.
 static constexpr AnnealOptions fromLarge = {.hot = 0.03, .cold = 5e-4};
 
 void PlanFront::add(Point point) {
@@ -55,6 +53,7 @@ LimitSearch::LimitSearch(const Graph &graph, std::span<const double> costs, std:
   for (std::vector<OpId> &order : given) {
     Order &added = orders.emplace_back();
     added.problem = std::make_unique<GapProblem>(graph, std::move(order), costs, options.mayRepeat);
+    added.large = std::make_unique<LargeSearch>(*added.problem, LargeSearchOptions{.interrupt = options.interrupt});
     added.reached = GapState(*added.problem, givenPeak).snapshot();
   }
 }
@@ -70,9 +69,19 @@ PlanFront::Point LimitSearch::toPoint(size_t order, GapState &state, GapState::S
   return {int64_t(state.peak()), cost, order, std::move(snapshot)};
 }
 
-/// Searches from the program order: at the limit at once, or (variant 1) on the way down to it.
-std::optional<PlanFront::Point> LimitSearch::searchOrder(size_t order, int64_t limitBytes, int variant,
-                                                         double enough) const {
+/// False, and nothing happens, if the near-linear planner finds nothing.
+bool LimitSearch::startFromLarge(size_t order, int64_t limitBytes, GapState &state) {
+  std::optional<LargeSearch::Found> found = orders[order].large->search(limitBytes);
+  if (!found)
+    return false;
+  state.restore(snapshotOf(*orders[order].problem, found->plan));
+  state.setLimit(limitBytes);
+  return true;
+}
+
+/// Searches at the limit from the program order, or (variant 1) from the near-linear planner's plan, or, where there is
+/// none, on the way down to the limit.
+std::optional<PlanFront::Point> LimitSearch::searchOrder(size_t order, int64_t limitBytes, int variant, double enough) {
   GapState state(*orders[order].problem, limitBytes);
   GapSearch search(state, seedFor(limitBytes, order, variant), options.interrupt);
   auto anneal = [&](AnnealOptions annealing, double share) {
@@ -80,16 +89,11 @@ std::optional<PlanFront::Point> LimitSearch::searchOrder(size_t order, int64_t l
     annealing.enough = enough;
     search.anneal(annealing);
   };
-  // In a large graph the way down is far: the planner for larger ones is there at once.
-  if (variant == 1 && orders[order].problem->numNodes() > farOps) {
-    LargeSearch large(*orders[order].problem, {.interrupt = options.interrupt});
-    if (std::optional<LargeSearch::Found> found = large.search(limitBytes)) {
-      state.restore(snapshotOf(*orders[order].problem, found->plan));
-      state.setLimit(limitBytes);
-      anneal(fromLarge, 1);
-      if (search.best)
-        return toPoint(order, state, std::move(*search.best));
-    }
+  if (variant == 0 && !anneals())
+    return std::nullopt;
+  if (variant == 1 && (startFromLarge(order, limitBytes, state) || !anneals())) {
+    anneal(fromLarge, anneals() ? 1 : 0);
+    return search.best ? std::optional(toPoint(order, state, std::move(*search.best))) : std::nullopt;
   }
   if (variant == 1)
     for (int step = descentSteps - 1; step > 0; --step) {
@@ -123,7 +127,7 @@ static std::vector<PlanFront::Point> runBoth(Search search) {
   return found;
 }
 
-void LimitSearch::search(int64_t limitBytes, PlanFront &front) const {
+void LimitSearch::search(int64_t limitBytes, PlanFront &front) {
   // The order that promises most comes first: where what it finds is better than another order's bound, that is done.
   std::vector<std::pair<double, size_t>> byBound;
   for (size_t i = 0; i < orders.size(); ++i)
@@ -140,12 +144,16 @@ void LimitSearch::search(int64_t limitBytes, PlanFront &front) const {
   }
 }
 
-std::optional<PlanFront::Point> LimitSearch::searchFromReached(size_t order, int64_t limitBytes, int variant) const {
+std::optional<PlanFront::Point> LimitSearch::searchFromReached(size_t order, int64_t limitBytes, int variant) {
+  if (variant == 0 && !anneals())
+    return std::nullopt;
   GapState state(*orders[order].problem, limitBytes);
-  state.restore(orders[order].reached);
+  bool isFromLarge = variant == 1 && startFromLarge(order, limitBytes, state);
+  if (!isFromLarge)
+    state.restore(orders[order].reached);
   GapSearch search(state, seedFor(limitBytes, order, variant), options.interrupt);
-  AnnealOptions anneal = variant == 0 ? again : first;
-  anneal.moves = std::max<uint64_t>(20 * orders[order].problem->numNodes() + 1000, moves / 5);
+  AnnealOptions anneal = isFromLarge ? fromLarge : variant == 0 ? again : first;
+  anneal.moves = anneals() ? std::max<uint64_t>(20 * orders[order].problem->numNodes() + 1000, moves / 5) : 1000;
   search.anneal(anneal);
   if (!search.best)
     return std::nullopt;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "GapSearch.h"
+#include "LargeSearch.h"
 #include "remat/Plan/MemoryLimit.h"
 
 #include <list>
@@ -44,7 +45,7 @@ public:
 
   /// Looks for the cheapest plan within the limit in every order, on two threads, until it is proven that an order has
   /// none that is cheaper. What is worth it goes into the front.
-  void search(int64_t limitBytes, PlanFront &front) const;
+  void search(int64_t limitBytes, PlanFront &front);
 
   /// The same with a fifth of the work, from the plans where the last call of this function ended. False if nothing was
   /// found.
@@ -53,18 +54,25 @@ public:
   /// Nothing that a search within the limit finds costs less.
   double bound(int64_t limitBytes, double enough) const;
 
+  /// Annealing is for graphs of some thousand ops; larger ones get the near-linear planner's plans.
+  bool anneals() const { return orders.front().problem->numNodes() <= annealedOps; }
+
   FrontPlan toPlan(const PlanFront::Point &point) const;
   bool isInterrupted() const { return options.interrupt && options.interrupt->load(std::memory_order_relaxed); }
 
 private:
+  static constexpr int32_t annealedOps = 6000;
+
   struct Order {
     std::unique_ptr<GapProblem> problem;
+    std::unique_ptr<LargeSearch> large; ///< Makes the plan that one of the two annealings starts from.
     GapState::Snapshot reached;
   };
 
   uint64_t seedFor(int64_t limitBytes, size_t order, int variant) const;
-  std::optional<PlanFront::Point> searchOrder(size_t order, int64_t limitBytes, int variant, double enough) const;
-  std::optional<PlanFront::Point> searchFromReached(size_t order, int64_t limitBytes, int variant) const;
+  bool startFromLarge(size_t order, int64_t limitBytes, GapState &state);
+  std::optional<PlanFront::Point> searchOrder(size_t order, int64_t limitBytes, int variant, double enough);
+  std::optional<PlanFront::Point> searchFromReached(size_t order, int64_t limitBytes, int variant);
   PlanFront::Point toPoint(size_t order, GapState &state, GapState::Snapshot snapshot) const;
 
   LimitOptions options;

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace remat {
 
@@ -94,8 +95,10 @@ static Expected<LimitedPlan> pickExact(const Graph &graph, std::vector<ExactPlan
                describeFloor(graph, floorOf(graph, options.order))};
 }
 
-/// Annealing is for graphs of some thousand ops; what is larger is planned near linearly, in the program order.
-static constexpr size_t annealedOps = 6000;
+/// Larger graphs are planned near linearly, in the program order, at the limit alone.
+static constexpr size_t descentOps = 50'000;
+/// Orders are looked for in graphs of some thousand ops.
+static constexpr size_t reorderedOps = 6000;
 /// In the largest graphs even a bound takes longer than the plan.
 static constexpr size_t boundedOps = 200'000;
 
@@ -132,7 +135,7 @@ static std::vector<FrontPlan> frontOfLarge(const Graph &graph, std::span<const d
 /// The program order, and with free order those that promise less.
 static std::vector<std::vector<OpId>> chooseOrders(const Graph &graph, const LimitOptions &options) {
   std::vector<std::vector<OpId>> orders{programOrder(graph).steps};
-  if (options.order == ExecutionOrder::Free)
+  if (options.order == ExecutionOrder::Free && graph.numOps() <= reorderedOps)
     for (std::vector<OpId> &order :
          candidateOrders(graph, orderEffort * options.effort, options.seed, options.interrupt))
       orders.push_back(std::move(order));
@@ -151,13 +154,15 @@ class Descent {
 public:
   Descent(const Graph &graph, std::span<const double> costs, int64_t limitBytes, const LimitOptions &options)
       : graph(graph), costs(costs), limitBytes(limitBytes), options(options), rungs(peakOf(graph)),
-        floorBytes(floorOf(graph, options.order).bytes), searcher(graph, costs, chooseOrders(graph, options), options) {
-  }
+        floorBytes(floorOf(graph, options.order).bytes), baseCost(std::accumulate(costs.begin(), costs.end(), 0.0)),
+        searcher(graph, costs, chooseOrders(graph, options), options) {}
 
   Expected<LimitedPlan> run() {
     int number = rungs.within(limitBytes);
     if (rungs[number] < limitBytes)
       searchBetween(number);
+    if (isQuick() && front.at(limitBytes))
+      return result(provenBound());
     std::optional<double> bound;
     // Where a search fails, one at a lower rung may not: down to the floor, so that a larger limit finds that, too.
     int below = 0;
@@ -165,10 +170,10 @@ public:
       searchAt(rungs[number]);
       if (!front.at(limitBytes))
         continue;
-      if (++below > maxBelow)
-        break;
       if (!bound)
         bound = provenBound();
+      if (++below > maxBelow())
+        break;
       // A plan for less memory costs at least its bound: where that is more than the plan at hand costs, none is
       // better.
       if (isProven(*bound) || isSettledAt(rungs[number + 1]))
@@ -179,8 +184,10 @@ public:
 
 private:
   /// So many rungs below the first plan are looked at where bounds don't end it.
-  static constexpr int maxBelow = 4;
+  int maxBelow() const { return isQuick() ? 0 : 4; }
   static constexpr int stepsBetween = 4;
+  /// One plan at the limit is asked for, in the least time.
+  bool isQuick() const { return options.effort < 0.05 || !searcher.anneals(); }
   /// Larger graphs get the bounds that take milliseconds.
   static constexpr size_t thoroughOps = 400;
 
@@ -198,7 +205,8 @@ private:
     PlanFront above = std::move(front);
     front = {};
     for (int i = stepsBetween - 1; i > 0; --i)
-      if (int64_t between = low + (high - low) * i / stepsBetween; low < between && between <= limitBytes)
+      if (int64_t between = low + (high - low) * i / stepsBetween;
+          low < between && between <= limitBytes && !(isQuick() && front.at(limitBytes)))
         searchAt(between);
     const PlanFront::Point *top = above.at(high);
     PlanFront all = std::move(front);
@@ -213,7 +221,7 @@ private:
     const PlanFront::Point *point = front.at(limitBytes);
     return point ? point->cost : std::numeric_limits<double>::infinity();
   }
-  bool isProven(double bound) const { return enough() <= bound * (1 + 1e-9); }
+  bool isProven(double bound) const { return enough() <= bound * (1 + 1e-9) + 1e-12 * baseCost; }
 
   /// No search from this limit down finds anything cheaper than what is at hand.
   bool isSettledAt(int64_t bytes) const {
@@ -226,6 +234,8 @@ private:
     if (options.order == ExecutionOrder::Free)
       return 0;
     double bound = searcher.bound(limitBytes, enough());
+    if (isQuick())
+      return bound;
     bool isSmall = graph.numOps() <= thoroughOps;
     BoundEffort effort = isSmall ? BoundEffort{.rounds = 1000, .work = 20'000'000} : BoundEffort::fast();
     // Knowing a plan helps to fix what no better one has, and may end the work too early.
@@ -250,6 +260,7 @@ private:
   const LimitOptions &options;
   Rungs rungs;
   int64_t floorBytes;
+  double baseCost; ///< Of every op once.
   LimitSearch searcher;
   PlanFront front;
 };
@@ -264,10 +275,12 @@ Expected<LimitedPlan> planMemoryLimit(const Graph &graph, std::span<const double
     return belowFloor(graph, limitBytes, floor, nameOf(options.order));
   if (std::optional<std::vector<ExactPlan>> exact = solveExactly(graph, costs, options))
     return pickExact(graph, std::move(*exact), limitBytes, options);
-  if (graph.numOps() > annealedOps)
+  if (graph.numOps() > descentOps)
     return planLarge(graph, costs, limitBytes, options);
   if (options.order == ExecutionOrder::Given)
-    if (CostBound bound = boundCost(graph, costs, limitBytes); bound.infeasible)
+    if (CostBound bound =
+            boundCost(graph, costs, limitBytes, {.rounds = size_t(300 * std::clamp(options.effort, 0.1, 1.0))});
+        bound.infeasible)
       return belowFloor(graph, limitBytes, {limitBytes + 1, bound.stage, bound.blocking}, nameOf(options.order));
   return Descent(graph, costs, limitBytes, options).run();
 }
@@ -279,7 +292,7 @@ std::vector<FrontPlan> planFront(const Graph &graph, std::span<const double> cos
       result.push_back({std::move(point.plan), point.peakBytes, point.extraCost});
     return result;
   }
-  if (graph.numOps() > annealedOps)
+  if (graph.numOps() > descentOps)
     return frontOfLarge(graph, costs, options);
   LimitSearch searcher(graph, costs, chooseOrders(graph, options), options);
   PlanFront front;
