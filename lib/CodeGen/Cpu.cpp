@@ -47,22 +47,29 @@ static void noteSignedness(TypeRange types, std::vector<runtime::Program::Value>
     value.isUnsigned = getElementTypeOrSelf(type).isUnsignedInteger();
 }
 
-/// Lays the function out as the plan of `options` says. `given`: its layout as it came.
-static FailureOr<BuiltProgram> buildPlanned(func::FuncOp function, const ClusterPhases &phases, BuiltProgram given,
-                                            KernelTable &kernels, const CpuOptions &options) {
+static FailureOr<ClusterGraph> clustersOf(func::FuncOp function, const ClusterPhases &phases, const BuiltProgram &given,
+                                          const CpuOptions &options) {
   Expected<DeviceProfile> device = options.device ? *options.device : findDevice("cpu");
   if (!device)
     return function.emitError() << device.error().message;
-  ClusterGraph clusters = makeClusterGraph(function, given.items, phases, *device);
-  FailureOr<Plan> plan = options.planClusters(clusters.graph);
+  return makeClusterGraph(function, given.items, phases, *device);
+}
+
+/// Lays the function out as the plan of `options` says. `given`: its layout as it came.
+static FailureOr<BuiltProgram> buildPlanned(func::FuncOp function, const ClusterPhases &phases, BuiltProgram given,
+                                            KernelTable &kernels, const CpuOptions &options) {
+  FailureOr<ClusterGraph> clusters = clustersOf(function, phases, given, options);
+  if (failed(clusters))
+    return failure();
+  FailureOr<Plan> plan = options.planClusters(clusters->graph);
   if (failed(plan))
     return failure();
-  if (std::optional<Error> error = verify(clusters.graph, *plan))
+  if (std::optional<Error> error = verify(clusters->graph, *plan))
     return function.emitError() << "the plan of the clusters breaks a rule: " << error->place << ": " << error->message;
-  if (plan->steps == programOrder(clusters.graph).steps)
+  if (plan->steps == programOrder(clusters->graph).steps)
     return std::move(given);
-  int64_t plannedPeakBytes = simulate(clusters.graph, *plan).peakBytes;
-  applyClusterPlan(function, clusters, *plan);
+  int64_t plannedPeakBytes = simulate(clusters->graph, *plan).peakBytes;
+  applyClusterPlan(function, *clusters, *plan);
   FailureOr<BuiltProgram> built = buildProgram(function, kernels, options.threads);
   if (succeeded(built) && built->livePeakBytes > plannedPeakBytes)
     return function.emitError() << "the planned clusters need " << built->livePeakBytes << " bytes, their plan "
@@ -104,6 +111,20 @@ FailureOr<CpuStep> compileForCpu(func::FuncOp function, const CpuOptions &option
     return failure();
   return CpuStep{std::move(built->program), std::move(*objects), std::move(built->graph),
                  built->livePeakBytes,      givenPeakBytes,      built->provenPacking};
+}
+
+FailureOr<Graph> extractClusters(func::FuncOp function, const CpuOptions &options) {
+  formClusters(function);
+  ClusterPhases phases = takePhases(function);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
+  KernelTable kernels(*module);
+  FailureOr<BuiltProgram> built = buildProgram(function, kernels, options.threads);
+  if (failed(built))
+    return failure();
+  FailureOr<ClusterGraph> clusters = clustersOf(function, phases, *built, options);
+  if (failed(clusters))
+    return failure();
+  return std::move(clusters->graph);
 }
 
 FailureOr<int64_t> findClusterPeak(func::FuncOp function, const CpuOptions &options) {

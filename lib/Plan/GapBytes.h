@@ -108,6 +108,7 @@ public:
   int64_t innerPeak(const State &state, int32_t stage) {
     const GapProblem &problem = state.problem();
     findLives(state, stage);
+    work += seen.size() + executed.size();
     change.assign(executed.size() + 1, 0);
     for (GapProblem::Place place : seen) {
       bool isBorn = bornStamp[place.node] == stamp, goesOn = livesOn(state, place, stage);
@@ -118,7 +119,7 @@ public:
       if (!goesOn)
         change[lastReader[problem.number(place)] + 1] -= bytes;
     }
-    int64_t live = 0, highest = 0;
+    int64_t live = held, highest = 0;
     for (size_t p = 0; p < executed.size(); ++p) {
       live += change[p];
       int64_t workspace = executed[p] < problem.numNodes() ? problem.node(executed[p]).workspaceBytes : 0;
@@ -127,15 +128,21 @@ public:
     return highest;
   }
 
+  /// Places and executions that were looked at so far.
+  uint64_t workDone() const { return work; }
+
 private:
+  /// For a result of an op that has several: whether the stage's op reads it, or what runs again there.
   template <typename State>
   static bool isRead(const State &state, GapProblem::Place place, int32_t stage) {
-    auto before = [](GapProblem::Place a, GapProblem::Place b) {
-      return std::pair(a.node, a.result) < std::pair(b.node, b.result);
-    };
-    // The last stage reads all results of the function.
-    auto reads = [&](int32_t op) { return std::ranges::binary_search(state.problem().reads(op), place, before); };
-    return reads(stage) || std::ranges::any_of(state.repeats(stage), reads);
+    auto repeats = state.repeats(stage);
+    for (int32_t reader : state.problem().readers(place)) {
+      if (reader >= stage)
+        return reader == stage;
+      if (std::ranges::binary_search(repeats, reader))
+        return true;
+    }
+    return false;
   }
 
   /// True if what is made or held in the stage's touch is read in a later stage before the op runs again.
@@ -159,16 +166,29 @@ private:
     seen.clear();
     executed.assign(state.repeats(stage).begin(), state.repeats(stage).end());
     executed.push_back(stage); // The last stage has no op, but reads.
+    held = 0;
     for (int32_t p = 0; p < int32_t(executed.size()); ++p) {
+      if (executed[p] == problem.numNodes()) {
+        holdResults(problem, p);
+        continue;
+      }
       for (GapProblem::Place place : problem.reads(executed[p]))
         notePlace(problem, place, p);
-      if (executed[p] == problem.numNodes())
-        continue;
       bornStamp[executed[p]] = stamp;
       bornAt[executed[p]] = p;
       for (int32_t r = 0; r < int32_t(problem.sizes(executed[p]).size()); ++r)
         notePlace(problem, {executed[p], r}, p);
     }
+  }
+
+  /// There are often hundreds of results, and most of them don't take part in what the last stage runs again.
+  void holdResults(const GapProblem &problem, int32_t position) {
+    held = problem.resultBytes();
+    for (GapProblem::Place place : seen)
+      if (problem.isResult(place)) {
+        lastReader[problem.number(place)] = position;
+        held -= problem.sizes(place.node)[place.result];
+      }
   }
 
   void notePlace(const GapProblem &problem, GapProblem::Place place, int32_t position) {
@@ -186,6 +206,8 @@ private:
   std::vector<int32_t> lastReader, bornAt;
   std::vector<GapProblem::Place> seen;
   std::vector<int64_t> change;
+  uint64_t work = 0;
+  int64_t held = 0; ///< Bytes that live through all of the stage, but are not passed on.
   uint32_t stamp = 0;
 };
 

@@ -24,6 +24,7 @@ GapProblem::GapProblem(const Graph &graph, std::vector<OpId> firstExecutions, st
   }
   addPlaces();
   addReads();
+  addReaders();
   forbidLateRepeats();
   forbidCostlyViews();
 }
@@ -67,6 +68,27 @@ void GapProblem::addReads() {
   for (OpId op : order)
     add(source->operands(op));
   add(source->results());
+  resultFlags.resize(numPlaces());
+  for (Place place : reads(numNodes())) {
+    bytesOfResults += sizes(place.node)[place.result];
+    resultFlags[number(place)] = true;
+  }
+}
+
+void GapProblem::addReaders() {
+  readerBegin.assign(numPlaces() + 1, 0);
+  auto forEachRead = [&](auto visit) {
+    for (int32_t t = 0; t <= numNodes(); ++t)
+      for (Place place : reads(t))
+        if (sizes(place.node).size() > 1)
+          visit(t, number(place));
+  };
+  forEachRead([&](int32_t, uint32_t place) { ++readerBegin[place + 1]; });
+  for (size_t i = 1; i < readerBegin.size(); ++i)
+    readerBegin[i] += readerBegin[i - 1];
+  readerList.resize(readerBegin.back());
+  std::vector<uint32_t> next(readerBegin.begin(), readerBegin.end() - 1);
+  forEachRead([&](int32_t t, uint32_t place) { readerList[next[place]++] = t; });
 }
 
 /// An op that overwrites runs once, and so does what made the storage; what reads the storage as it was before runs

@@ -50,6 +50,11 @@ public:
   std::span<const Place> reads(int32_t t) const {
     return {readList.data() + readBegin[t], readList.data() + readBegin[t + 1]};
   }
+  /// What reads a result of an op that has several, ascending; nothing for others.
+  std::span<const int32_t> readers(Place place) const {
+    uint32_t i = number(place);
+    return {readerList.data() + readerBegin[i], readerList.data() + readerBegin[i + 1]};
+  }
   /// The ops among `reads`, each once, ascending.
   std::span<const int32_t> inputs(int32_t t) const {
     return {inputList.data() + inputBegin[t], inputList.data() + inputBegin[t + 1]};
@@ -58,6 +63,9 @@ public:
   std::span<const int64_t> sizes(int32_t t) const {
     return {sizeList.data() + sizeBegin[t], sizeList.data() + sizeBegin[t + 1]};
   }
+  /// Of all results of the function.
+  int64_t resultBytes() const { return bytesOfResults; }
+  bool isResult(Place place) const { return resultFlags[number(place)]; }
   int64_t totalSize(int32_t t) const { return totals[t]; }
   /// A number for every place, dense.
   uint32_t number(Place place) const { return sizeBegin[place.node] + place.result; }
@@ -71,6 +79,7 @@ public:
 private:
   void addPlaces();
   void addReads();
+  void addReaders();
   void forbidLateRepeats();
   void forbidCostlyViews();
 
@@ -79,9 +88,11 @@ private:
   std::vector<Node> nodes;
   std::vector<int64_t> sizeList, totals;
   std::vector<Place> readList, placeOf; ///< placeOf: by value; node -1 where it takes no bytes.
-  std::vector<int32_t> inputList;
-  std::vector<uint32_t> readBegin, inputBegin, sizeBegin;
+  std::vector<int32_t> inputList, readerList;
+  std::vector<uint32_t> readBegin, inputBegin, sizeBegin, readerBegin;
   double costOfAll = 0;
+  int64_t bytesOfResults = 0;
+  std::vector<bool> resultFlags; ///< By place.
 };
 
 } // namespace remat

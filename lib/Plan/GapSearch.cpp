@@ -15,6 +15,9 @@ namespace remat {
 /// Bytes cost something in stages that have less room than this share of the limit.
 static constexpr double nearness = 0.03;
 
+/// Where many ops run again in one stage, a change takes long: with more work for each, there are fewer of them.
+static constexpr double workPerMove = 60;
+
 GapSearch::GapSearch(GapState &state, uint64_t seed, const std::atomic<bool> *interrupt)
     : state(state), random(seed), interrupt(interrupt) {
   const GapProblem &problem = state.problem();
@@ -155,17 +158,22 @@ void GapSearch::anneal(const AnnealOptions &options) {
     price = scale / state.limit();
   // Looking at all stages pays once a while only where there are many; a short search looks more often.
   const uint64_t period = std::max<uint64_t>(problem.numNodes() / 16, std::clamp<uint64_t>(options.moves / 500, 8, 64));
-  double cooling = std::pow(options.cold / options.hot, 1.0 / std::max<uint64_t>(1, options.moves / period));
-  temperature = options.hot * scale;
+  const uint64_t workBefore = state.workDone();
+  auto share = [&](uint64_t move) {
+    double byWork = double(state.workDone() - workBefore) / (workPerMove * double(options.moves));
+    return std::max(double(move) / double(options.moves), byWork);
+  };
   size_t feasible = 0;
   for (uint64_t move = 0; move < options.moves; ++move) {
     if (move % period == 0) {
-      if ((interrupt && interrupt->load(std::memory_order_relaxed)) || (best && best->cost <= options.enough))
+      double done = share(move);
+      if ((interrupt && interrupt->load(std::memory_order_relaxed)) || (best && best->cost <= options.enough) ||
+          done > 1)
         break;
       findOverloaded();
-      temperature *= cooling;
+      temperature = options.hot * scale * std::pow(options.cold / options.hot, done);
       // In the end only what meets the limit counts.
-      bool isLate = move > options.moves * 9 / 10;
+      bool isLate = done > 0.9;
       price *= feasible > period / 2 ? (isLate ? 1 : 0.96) : 1.05;
       feasible = 0;
     }

@@ -45,6 +45,8 @@ public:
   std::span<const Touch> touches(int32_t node) const { return touchList[node]; }
   std::span<const int32_t> repeats(int32_t stage) const { return repeatList[stage]; }
   size_t numRepeats() const { return repeatCount; }
+  /// A measure of the time that changes took so far.
+  uint64_t workDone() const { return bytes.workDone(); }
 
   /// Says what a byte costs by stage, numNodes() + 1 numbers: what to do with values that changes come to need is
   /// decided by them. Without, bytes are free.

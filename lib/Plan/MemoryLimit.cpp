@@ -7,6 +7,7 @@
 
 #include "remat/Plan/MemoryLimit.h"
 
+#include "Chain.h"
 #include "LargeSearch.h"
 #include "LimitSearch.h"
 #include "OrderSearch.h"
@@ -18,6 +19,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace remat {
 
@@ -267,6 +269,45 @@ private:
 
 } // namespace
 
+static std::optional<ChainFront> frontOfChain(const Graph &graph, std::span<const double> costs,
+                                              const LimitOptions &options) {
+  return findChainFront(graph, costs, {.mayRepeat = options.mayRepeat, .interrupt = options.interrupt});
+}
+
+/// What is found for a chain as a chain, where it is cheaper. Neither costs more within more bytes, so this doesn't.
+static Expected<LimitedPlan> orAsChain(const Graph &graph, std::span<const double> costs, int64_t limitBytes,
+                                       const LimitOptions &options, Expected<LimitedPlan> found) {
+  if (found && found->best.extraCost <= found->extraCostBound)
+    return found;
+  std::optional<ChainFront> chain = frontOfChain(graph, costs, options);
+  std::optional<size_t> number = chain ? chain->find(limitBytes) : std::nullopt;
+  if (!number || (found && found->best.extraCost <= chain->points()[*number].extraCost))
+    return found;
+  auto [peakBytes, extraCost] = chain->points()[*number];
+  FrontPlan best{chain->plan(*number), peakBytes, extraCost};
+  return found ? LimitedPlan{std::move(best), found->extraCostBound, found->interrupted} : LimitedPlan{std::move(best)};
+}
+
+/// Adds the chain's plans within the rungs, and leaves out what is not worth having any more.
+static void addAsChain(const Graph &graph, std::span<const double> costs, const LimitOptions &options,
+                       std::vector<FrontPlan> &plans) {
+  std::optional<ChainFront> chain = frontOfChain(graph, costs, options);
+  if (!chain)
+    return;
+  Rungs rungs(peakOf(graph));
+  std::optional<size_t> last;
+  for (int number = 0; number <= Rungs::count; ++number)
+    if (std::optional<size_t> found = chain->find(rungs[number]); found && found != last) {
+      plans.push_back({chain->plan(*found), chain->points()[*found].peakBytes, chain->points()[*found].extraCost});
+      last = found;
+    }
+  std::ranges::sort(plans, {}, [](const FrontPlan &plan) { return std::pair(plan.extraCost, plan.peakBytes); });
+  int64_t least = std::numeric_limits<int64_t>::max();
+  std::erase_if(plans, [&](const FrontPlan &plan) {
+    return plan.peakBytes >= std::exchange(least, std::min(least, plan.peakBytes));
+  });
+}
+
 Expected<LimitedPlan> planMemoryLimit(const Graph &graph, std::span<const double> costs, int64_t limitBytes,
                                       const LimitOptions &options) {
   if (int64_t peak = peakOf(graph); peak <= limitBytes)
@@ -282,7 +323,7 @@ Expected<LimitedPlan> planMemoryLimit(const Graph &graph, std::span<const double
             boundCost(graph, costs, limitBytes, {.rounds = size_t(300 * std::clamp(options.effort, 0.1, 1.0))});
         bound.infeasible)
       return belowFloor(graph, limitBytes, {limitBytes + 1, bound.stage, bound.blocking}, nameOf(options.order));
-  return Descent(graph, costs, limitBytes, options).run();
+  return orAsChain(graph, costs, limitBytes, options, Descent(graph, costs, limitBytes, options).run());
 }
 
 std::vector<FrontPlan> planFront(const Graph &graph, std::span<const double> costs, const LimitOptions &options) {
@@ -307,6 +348,7 @@ std::vector<FrontPlan> planFront(const Graph &graph, std::span<const double> cos
   std::vector<FrontPlan> plans;
   for (const PlanFront::Point &point : front.points())
     plans.push_back(searcher.toPlan(point));
+  addAsChain(graph, costs, options, plans);
   return plans;
 }
 

@@ -103,6 +103,31 @@ static Graph makeGraph(uint32_t seed, size_t ops) {
   return seed % 2 ? std::move(generateGraph(layered).value()) : randomGraph(seed, ops);
 }
 
+TEST(CutPlan, CutsAgainWhereOneStageIsNotEnough) {
+  // The peak of a layered graph is wide: a cut through its fullest stage leaves others above the limit.
+  Step step("layered:n=1000,seed=3");
+  int64_t limit = step.percent(80);
+  std::vector<Plan> plans = planByCut(step.problem, limit);
+  ASSERT_EQ(plans.size(), 3u);
+  int64_t once = simulate(step.graph, plans.front()).peakBytes, again = simulate(step.graph, plans.back()).peakBytes;
+  EXPECT_GT(once, limit);
+  EXPECT_LT(again, once);
+}
+
+TEST(CutPlan, PlansAreLegal) {
+  size_t count = 0;
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    Step step(makeGraph(seed, 20 + seed % 40));
+    for (int share : {90, 70, 50})
+      for (const Plan &plan : planByCut(step.problem, step.percent(share))) {
+        std::optional<Error> error = verify(step.graph, plan);
+        ASSERT_FALSE(error) << seed << " " << error->place << ": " << error->message;
+        ++count;
+      }
+  }
+  EXPECT_GT(count, 1000u);
+}
+
 TEST(LargeSearch, PlansAreLegalAndWithinTheLimit) {
   size_t found = 0;
   for (uint32_t seed = 0; seed < 60; ++seed) {

@@ -15,12 +15,12 @@ namespace cl = llvm::cl;
 
 namespace remat {
 
-namespace {
-
-cl::OptionCategory &category() {
+cl::OptionCategory &planningCategory() {
   static cl::OptionCategory planning("Planning options");
   return planning;
 }
+
+namespace {
 
 /// Flags of Options.def, by member.
 struct Flags {
@@ -30,21 +30,22 @@ struct Flags {
   using Number = cl::opt<int64_t>;
   // The commas of a policy's names are its own; those of lists separate.
 #define REMAT_OPTION(TYPE, MEMBER, NAME, DEFAULT, VALUE, HELP)                                                         \
-  TYPE MEMBER{NAME, cl::desc(HELP), cl::value_desc(VALUE), cl::cat(category())};
+  TYPE MEMBER{NAME, cl::desc(HELP), cl::value_desc(VALUE), cl::cat(planningCategory())};
 #include "remat/Transforms/Options.def"
 
   cl::opt<std::string> emit{"emit",
                             cl::desc("What to write. remat-opt: mlir (default), mlirbc or graph-json (the planner's "
-                                     "graph); remat-run, instead of running: object or shared"),
-                            cl::value_desc("KIND"), cl::cat(category())};
+                                     "graph); remat-run, instead of running: object, shared, or graph-json (the graph "
+                                     "of clusters)"),
+                            cl::value_desc("KIND"), cl::cat(planningCategory())};
   cl::list<std::string> report{"report",
                                cl::desc("Write what was gained; - prints it; remat-run: FILE.trace.json for a Chrome "
                                         "trace of a run"),
-                               cl::value_desc("FILE.json|FILE.txt|-"), cl::cat(category())};
+                               cl::value_desc("FILE.json|FILE.txt|-"), cl::cat(planningCategory())};
   cl::opt<std::string> plan{"plan", cl::desc("Apply this plan instead of making one"), cl::value_desc("FILE.json"),
-                            cl::cat(category())};
+                            cl::cat(planningCategory())};
   cl::opt<std::string> planOut{"plan-out", cl::desc("Write the plan"), cl::value_desc("FILE.json"),
-                               cl::cat(category())};
+                               cl::cat(planningCategory())};
 };
 
 Flags &flags() {
@@ -98,14 +99,15 @@ static bool isElsewhere(const llvm::Twine &what, llvm::StringRef tool, llvm::Str
 static bool checkEmit(llvm::StringRef emit) {
   bool isGraph = llvm::is_contained({"mlir", "mlirbc", "graph-json"}, emit);
   bool isStep = llvm::is_contained({"object", "shared"}, emit);
-  if (theTool == Tool::Opt ? isGraph : isStep)
+  if (theTool == Tool::Opt ? isGraph : isStep || emit == "graph-json")
     return true;
   if (isGraph)
-    return isElsewhere("--emit=" + emit, "remat-opt", "remat-run runs the step, or writes --emit=object or shared");
+    return isElsewhere("--emit=" + emit, "remat-opt",
+                       "remat-run runs the step, or writes --emit=object, shared or graph-json");
   if (isStep)
     return isElsewhere("--emit=" + emit, "remat-run", ("say remat-run STEP.mlir --emit=" + emit + " -o FILE").str());
   llvm::StringRef note = theTool == Tool::Opt ? "this version writes --emit=mlir, mlirbc or graph-json"
-                                              : "this version writes --emit=object or shared";
+                                              : "this version writes --emit=object, shared or graph-json";
   if (llvm::is_contained({"linalg", "llvm", "ptx", "cubin", "fatbin"}, emit))
     return unsupported("--emit=" + emit, note);
   printError(("unknown --emit '" + emit + "'").str(), note);
@@ -136,7 +138,7 @@ static bool anyFlagGiven(llvm::ArrayRef<llvm::StringRef> prefixes) {
 /// LLVM takes the last of several values without a word.
 static bool checkRepetitions() {
   for (auto &[name, option] : cl::getRegisteredOptions())
-    if (llvm::is_contained(option->Categories, &category()) && option->getNumOccurrences() > 1 &&
+    if (llvm::is_contained(option->Categories, &planningCategory()) && option->getNumOccurrences() > 1 &&
         option->getNumOccurrencesFlag() == cl::Optional)
       return printError(("--" + name + " is given twice").str(), "say it once"), false;
   return true;

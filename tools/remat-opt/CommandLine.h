@@ -9,6 +9,8 @@
 
 #include "remat/Transforms/Pipelines.h"
 
+#include "llvm/Support/CommandLine.h"
+
 namespace remat {
 
 /// The tools that plan: remat-opt writes graphs, remat-run compiled steps.
@@ -17,7 +19,7 @@ enum class Tool { Opt, Run };
 struct CommandLine {
   RematOptions options;
   std::string input = "-", output = "-";
-  /// remat-opt: mlir, mlirbc or graph-json; remat-run: object, shared, or empty where the step is run.
+  /// remat-opt: mlir, mlirbc or graph-json; remat-run: object, shared, graph-json, or empty where the step is run.
   std::string emit;
   std::vector<std::string> reports; ///< FILE.json, FILE.txt or `-`; remat-run: FILE.trace.json too.
   std::string planFile, planOut;    ///< `--plan`, `--plan-out`; empty where not given.
@@ -30,6 +32,8 @@ struct CommandLine {
 
 /// Registers the planning flags; call it before the command line is parsed.
 void registerPlanningFlags();
+/// What `--help` lists them under.
+llvm::cl::OptionCategory &planningCategory();
 
 /// Reads the flags after the command line is parsed. Prints an error and gives nothing for a flag or value that this
 /// version doesn't support, or flags that contradict each other.

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CommandLine.h"
 #include "RunOptions.h"
 #include "remat/Plan/Policy.h"
 
@@ -93,7 +94,7 @@ std::optional<Error> checkEmits() {
       return makeError("--emit and --" + flag->ArgStr.str() + " contradict each other", "",
                        "an emitted step is run by the program it becomes part of; leave --emit out to run it here");
   if (all.output.empty() || all.output == "-")
-    return makeError("--emit needs a file to write", "", "say -o FILE; a header is written beside it");
+    return makeError("--emit needs a file to write", "", "say -o FILE; a header is written beside a step");
   return std::nullopt;
 }
 
@@ -123,7 +124,11 @@ std::optional<Error> checkFlags(bool runs) {
 
 } // namespace
 
-void registerRunFlags() { flags(); }
+void registerRunFlags() {
+  flags();
+  // LLVM has hundreds more.
+  cl::HideUnrelatedOptions({&planningCategory(), &category()});
+}
 
 Expected<RunOptions> readRunFlags(bool runs) {
   Flags &all = flags();

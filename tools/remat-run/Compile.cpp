@@ -21,7 +21,7 @@ using namespace mlir;
 
 namespace remat {
 
-static bool asksForAPlan(const CommandLine &line) {
+bool asksForAPlan(const CommandLine &line) {
   const RematOptions &options = line.options;
   return options.policy != RematOptions().policy || !options.recompute.empty() || !line.planFile.empty() ||
          options.planOptions().hasLimit() || options.pareto > 0 || options.order == "free";
@@ -88,6 +88,19 @@ static FailureOr<int64_t> findGivenPeak(ModuleOp module, const RematOptions &opt
   return findClusterPeak(*function, {threads});
 }
 
+/// A copy that is ready to be planned.
+static FailureOr<ExtractedModule> extractCopy(ModuleOp module, const CommandLine &asked) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  if (!asksForAPlan(asked))
+    markForward(*copy, asked.options);
+  FailureOr<ExtractedModule> extracted = extractModule(*copy, asked.options);
+  if (failed(extracted))
+    return failure();
+  if (extracted->joined)
+    return extracted->function.emitError() << "forward and backward are two functions, so there is no step to run";
+  return std::move(*extracted);
+}
+
 namespace {
 
 /// The ways to a compiled step.
@@ -134,18 +147,7 @@ private:
 
   InFlightDiagnostic remark() const { return mlir::emitRemark(module.getLoc()); }
 
-  /// A copy that is ready to be planned.
-  FailureOr<ExtractedModule> extract(const CommandLine &asked) const {
-    OwningOpRef<ModuleOp> copy = module.clone();
-    if (!asksForAPlan(asked))
-      markForward(*copy, asked.options);
-    FailureOr<ExtractedModule> extracted = extractModule(*copy, asked.options);
-    if (failed(extracted))
-      return failure();
-    if (extracted->joined)
-      return extracted->function.emitError() << "forward and backward are two functions, so there is no step to run";
-    return std::move(*extracted);
-  }
+  FailureOr<ExtractedModule> extract(const CommandLine &asked) const { return extractCopy(module, asked); }
 
   /// Fills in what comes of a plan.
   void note(CompiledStep &step, const Graph &graph, const PolicyPlan &planned, StringRef level,
@@ -274,6 +276,15 @@ private:
 FailureOr<CompiledStep> compileStep(ModuleOp module, const CommandLine &line, const Input &input, int threads,
                                     std::string entry) {
   return StepCompiler(module, line, input, {threads, {}, std::move(entry)}).run();
+}
+
+FailureOr<Graph> extractClusters(ModuleOp module, const CommandLine &line, int threads) {
+  FailureOr<ExtractedModule> extracted = extractCopy(module, line);
+  if (failed(extracted) || failed(importStableHlo(extracted->function)))
+    return failure();
+  CpuOptions options{threads};
+  options.device = &extracted->extractOptions.device;
+  return remat::extractClusters(extracted->function, options);
 }
 
 FailureOr<std::shared_ptr<const runtime::Executable>> loadStep(CpuStep step, Location location) {

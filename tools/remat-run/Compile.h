@@ -30,6 +30,12 @@ struct CompiledStep {
 mlir::FailureOr<CompiledStep> compileStep(mlir::ModuleOp module, const CommandLine &line, const Input &input,
                                           int threads, std::string entry = "");
 
+/// Whether any flag asks for another plan than the step as it came.
+bool asksForAPlan(const CommandLine &line);
+
+/// The clusters of the step as it came, which a limit plans. Emits errors.
+mlir::FailureOr<Graph> extractClusters(mlir::ModuleOp module, const CommandLine &line, int threads);
+
 /// The step as it came. Emits errors.
 mlir::FailureOr<CpuStep> compileOriginal(mlir::ModuleOp module, const RematOptions &options, int threads,
                                          std::string entry = "");

@@ -9,6 +9,7 @@
 #include "EmitHeader.h"
 #include "Link.h"
 #include "Outputs.h"
+#include "remat/Plan/GraphJson.h"
 
 #include "llvm/Support/Path.h"
 
@@ -78,8 +79,28 @@ private:
 
 } // namespace
 
+static LogicalResult emitClusters(ModuleOp module, const CommandLine &line, const RunOptions &options) {
+  if (asksForAPlan(line) || !line.planOut.empty() || !line.reports.empty())
+    return printError("--emit=graph-json writes the clusters as they come, and plans nothing",
+                      "leave the planning flags out; remat-plan plans " + options.output +
+                          ", and --plan takes its plan"),
+           failure();
+  Outputs outputs;
+  if (auto error = outputs.open({options.output}))
+    return printError(*error), failure();
+  FailureOr<Graph> graph = extractClusters(module, line, options.threads);
+  if (failed(graph))
+    return failure();
+  writeGraph(outputs.to(options.output), *graph);
+  if (auto error = outputs.commit())
+    return printError(*error), failure();
+  return success();
+}
+
 LogicalResult emitStep(ModuleOp module, const CommandLine &line, const RunOptions &options, const Input &input,
                        StringRef tool) {
+  if (line.emit == "graph-json")
+    return emitClusters(module, line, options);
   Emitter emitter(line, options);
   if (auto error = emitter.prepare(tool))
     return printError(*error), failure();

@@ -57,6 +57,10 @@ struct CpuStep {
 /// has no code.
 mlir::FailureOr<CpuStep> compileForCpu(mlir::func::FuncOp function, const CpuOptions &options);
 
+/// The graph that `CpuOptions::planClusters` is asked to plan; nothing is compiled. The function's ops are to carry
+/// `remat.phase`; it is left joined into clusters. Emits errors.
+mlir::FailureOr<Graph> extractClusters(mlir::func::FuncOp function, const CpuOptions &options);
+
 /// The live peak that compiling would find: clusters the function, lays it out and compiles nothing.
 mlir::FailureOr<int64_t> findClusterPeak(mlir::func::FuncOp function, const CpuOptions &options);
 
