@@ -271,7 +271,9 @@ private:
 
 static std::optional<ChainFront> frontOfChain(const Graph &graph, std::span<const double> costs,
                                               const LimitOptions &options) {
-  return findChainFront(graph, costs, {.mayRepeat = options.mayRepeat, .interrupt = options.interrupt});
+  ChainOptions chain{.mayRepeat = options.mayRepeat, .interrupt = options.interrupt};
+  chain.work = uint64_t(double(chain.work) * std::min(1.0, options.effort));
+  return findChainFront(graph, costs, chain);
 }
 
 /// What is found for a chain as a chain, where it is cheaper. Neither costs more within more bytes, so this doesn't.

@@ -125,7 +125,7 @@ int main(int argc, char **argv) {
   Expected<RunOptions> options = readOptions(*line);
   if (!options)
     return printError(options.error()), 1;
-  if (line->options.device == RematOptions().device)
+  if (llvm::cl::getRegisteredOptions()["device"]->getNumOccurrences() == 0)
     line->options.device = "cpu";
 
   DialectRegistry registry;
