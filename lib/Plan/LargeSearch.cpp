@@ -35,7 +35,7 @@ bool LargeSearch::goDown(Ladder &ladder, int target) {
 
 /// Recomputes all of the forward part in segments: its blocks, and about sqrt(n) pieces of equal bytes.
 void LargeSearch::findSegments() {
-  segmentPlans.emplace();
+  segmentPlans = options.starts;
   const Graph &graph = problem.graph();
   double count = std::sqrt(double(graph.numOps()));
   for (const Segments &segments :

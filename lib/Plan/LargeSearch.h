@@ -32,6 +32,8 @@ struct LargeSearchOptions {
   const std::atomic<bool> *interrupt = nullptr;
   /// Graphs of up to so many ops try segments at every limit, larger ones where nothing else is found.
   int32_t segmentsUpTo = 50'000;
+  /// Plans to start from besides.
+  std::vector<Plan> starts = {};
 };
 
 /// Searches limit by limit. What is found for a limit does not depend on the limits asked for before. Near linear:

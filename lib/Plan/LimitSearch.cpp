@@ -42,18 +42,21 @@ const PlanFront::Point *PlanFront::at(int64_t limitBytes) const {
   return found == list.end() ? nullptr : &*found;
 }
 
-LimitSearch::LimitSearch(const Graph &graph, std::span<const double> costs, std::vector<std::vector<OpId>> given,
+LimitSearch::LimitSearch(const Graph &graph, std::span<const double> costs, std::vector<SearchOrder> given,
                          const LimitOptions &options)
     : options(options) {
   givenPeak = simulate(graph, programOrder(graph)).peakBytes;
   double ops = graph.numOps();
   // A change takes longer in a larger graph, so there are no more of them above some thousand ops.
-  double usual = std::min({3000 * ops, 300'000 + 400 * ops, 1'000'000.0});
-  moves = std::max<uint64_t>(1000, uint64_t(options.effort * usual));
-  for (std::vector<OpId> &order : given) {
+  double usual = std::min({1500 * ops, 150'000 + 300 * ops, 1'000'000.0});
+  auto share = [&](double part) { return std::max<uint64_t>(1000, uint64_t(options.effort * usual * part)); };
+  for (SearchOrder &order : given) {
     Order &added = orders.emplace_back();
-    added.problem = std::make_unique<GapProblem>(graph, std::move(order), costs, options.mayRepeat);
-    added.large = std::make_unique<LargeSearch>(*added.problem, LargeSearchOptions{.interrupt = options.interrupt});
+    added.moves = share(orders.size() == 1 ? 1 : 1 / double(given.size()));
+    added.problem = std::make_unique<GapProblem>(graph, std::move(order.firstExecutions), costs, options.mayRepeat);
+    added.starts = std::move(order.starts);
+    LargeSearchOptions large{.interrupt = options.interrupt, .starts = added.starts};
+    added.large = std::make_unique<LargeSearch>(*added.problem, large);
     added.reached = GapState(*added.problem, givenPeak).snapshot();
   }
 }
@@ -67,6 +70,21 @@ PlanFront::Point LimitSearch::toPoint(size_t order, GapState &state, GapState::S
   state.restore(snapshot);
   double cost = snapshot.cost;
   return {int64_t(state.peak()), cost, order, std::move(snapshot)};
+}
+
+int64_t LimitSearch::lowestPeak() const {
+  int64_t lowest = givenPeak;
+  for (const Order &order : orders)
+    lowest = std::min(lowest, order.large->lowestPeak());
+  return lowest;
+}
+
+void LimitSearch::addStarts(PlanFront &front) const {
+  for (size_t i = 0; i < orders.size(); ++i)
+    for (const Plan &plan : orders[i].starts) {
+      GapState state(*orders[i].problem, givenPeak);
+      front.add(toPoint(i, state, snapshotOf(*orders[i].problem, plan)));
+    }
 }
 
 /// False, and nothing happens, if the near-linear planner finds nothing.
@@ -85,7 +103,7 @@ std::optional<PlanFront::Point> LimitSearch::searchOrder(size_t order, int64_t l
   GapState state(*orders[order].problem, limitBytes);
   GapSearch search(state, seedFor(limitBytes, order, variant), options.interrupt);
   auto anneal = [&](AnnealOptions annealing, double share) {
-    annealing.moves = std::max<uint64_t>(1000, uint64_t(moves * share));
+    annealing.moves = std::max<uint64_t>(1000, uint64_t(orders[order].moves * share));
     annealing.enough = enough;
     search.anneal(annealing);
   };
@@ -153,7 +171,8 @@ std::optional<PlanFront::Point> LimitSearch::searchFromReached(size_t order, int
     state.restore(orders[order].reached);
   GapSearch search(state, seedFor(limitBytes, order, variant), options.interrupt);
   AnnealOptions anneal = isFromLarge ? fromLarge : variant == 0 ? again : first;
-  anneal.moves = anneals() ? std::max<uint64_t>(20 * orders[order].problem->numNodes() + 1000, moves / 5) : 1000;
+  anneal.moves =
+      anneals() ? std::max<uint64_t>(20 * orders[order].problem->numNodes() + 1000, orders[order].moves / 5) : 1000;
   search.anneal(anneal);
   if (!search.best)
     return std::nullopt;

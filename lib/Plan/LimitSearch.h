@@ -36,12 +36,20 @@ private:
   std::list<Point> list;
 };
 
+/// First executions, each op once, and plans with just these that may be worth to start from.
+struct SearchOrder {
+  std::vector<OpId> firstExecutions;
+  std::vector<Plan> starts = {};
+};
+
 /// Searches at single limits. What is found at a limit depends on the graph, the options and that limit alone.
 class LimitSearch {
 public:
-  /// `orders`: first executions, each a plan of every op once.
-  LimitSearch(const Graph &graph, std::span<const double> costs, std::vector<std::vector<OpId>> orders,
+  LimitSearch(const Graph &graph, std::span<const double> costs, std::vector<SearchOrder> orders,
               const LimitOptions &options);
+
+  /// Adds the plans that come with the orders.
+  void addStarts(PlanFront &front) const;
 
   /// Looks for the cheapest plan within the limit in every order, on two threads, until it is proven that an order has
   /// none that is cheaper. What is worth it goes into the front.
@@ -54,6 +62,9 @@ public:
   /// Nothing that a search within the limit finds costs less.
   double bound(int64_t limitBytes, double enough) const;
 
+  /// The lowest peak that a search came to.
+  int64_t lowestPeak() const;
+
   /// Annealing is for graphs of some thousand ops; larger ones get the near-linear planner's plans.
   bool anneals() const { return orders.front().problem->numNodes() <= annealedOps; }
 
@@ -65,8 +76,10 @@ private:
 
   struct Order {
     std::unique_ptr<GapProblem> problem;
+    std::vector<Plan> starts;
     std::unique_ptr<LargeSearch> large; ///< Makes the plan that one of the two annealings starts from.
     GapState::Snapshot reached;
+    uint64_t moves; ///< Of one annealing: the first order, that of the program, gets most.
   };
 
   uint64_t seedFor(int64_t limitBytes, size_t order, int variant) const;
@@ -78,7 +91,6 @@ private:
   LimitOptions options;
   std::vector<Order> orders;
   int64_t givenPeak = 0;
-  uint64_t moves = 0; ///< Of one annealing.
 };
 
 } // namespace remat

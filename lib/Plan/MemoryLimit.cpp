@@ -14,6 +14,7 @@
 #include "Rungs.h"
 #include "Text.h"
 #include "remat/Plan/Exact.h"
+#include "remat/Plan/Planners.h"
 #include "remat/Plan/Simulator.h"
 
 #include <algorithm>
@@ -67,7 +68,8 @@ static std::string_view nameOf(ExecutionOrder order) {
   return order == ExecutionOrder::Given ? "any plan in the given order" : "any plan";
 }
 
-static Error noneFound(const Graph &graph, int64_t limitBytes, const LimitOptions &options) {
+/// `lowestBytes`: the lowest peak that the search reached.
+static Error noneFound(const Graph &graph, int64_t limitBytes, int64_t lowestBytes, const LimitOptions &options) {
   PeakBound floor = floorOf(graph, options.order);
   if (options.interrupt && *options.interrupt)
     return Error{formatText("the search ended before it found a plan that fits into {} bytes", limitBytes),
@@ -77,7 +79,8 @@ static Error noneFound(const Graph &graph, int64_t limitBytes, const LimitOption
                           "least {}",
                           limitBytes, nameOf(options.order), floor.bytes),
                {},
-               formatText("{}; allow more, or search longer with --effort", describeFloor(graph, floor))};
+               formatText("{}; the lowest peak that was found is {}: allow as much, or search longer with --effort",
+                          describeFloor(graph, floor), lowestBytes)};
 }
 
 static Error belowFloor(const Graph &graph, int64_t limitBytes, const PeakBound &bound, std::string_view which) {
@@ -110,7 +113,7 @@ static Expected<LimitedPlan> planLarge(const Graph &graph, std::span<const doubl
   LargeSearch search(problem, {.interrupt = options.interrupt});
   std::optional<LargeSearch::Found> found = search.search(limitBytes);
   if (!found)
-    return noneFound(graph, limitBytes, options);
+    return noneFound(graph, limitBytes, search.lowestPeak(), options);
   double bound = 0;
   if (options.order == ExecutionOrder::Given && graph.numOps() <= boundedOps && !search.isInterrupted())
     bound = boundCost(graph, costs, limitBytes, {.rounds = 40, .enough = found->extraCost, .inputDepth = 2}).extraCost;
@@ -134,13 +137,33 @@ static std::vector<FrontPlan> frontOfLarge(const Graph &graph, std::span<const d
   return plans;
 }
 
-/// The program order, and with free order those that promise less.
-static std::vector<std::vector<OpId>> chooseOrders(const Graph &graph, const LimitOptions &options) {
-  std::vector<std::vector<OpId>> orders{programOrder(graph).steps};
-  if (options.order == ExecutionOrder::Free && graph.numOps() <= reorderedOps)
+static std::vector<OpId> firstExecutionsOf(const Graph &graph, const Plan &plan) {
+  std::vector<bool> executed(graph.numOps());
+  std::vector<OpId> order;
+  for (OpId op : plan.steps)
+    if (!executed[op.index()]) {
+      executed[op.index()] = true;
+      order.push_back(op);
+    }
+  return order;
+}
+
+/// The program order, and with free order those that promise less. sqrt-n moves what only the backward part reads to
+/// where it is read, so its plan has an order of its own.
+static std::vector<SearchOrder> chooseOrders(const Graph &graph, const LimitOptions &options) {
+  std::vector<SearchOrder> orders{{programOrder(graph).steps}};
+  if (options.order == ExecutionOrder::Given)
+    return orders;
+  if (Expected<PolicyPlan> segments = planSqrtN(graph, {})) {
+    std::vector<OpId> order = firstExecutionsOf(graph, segments->plan);
+    if (order != orders.front().firstExecutions)
+      orders.emplace_back(std::move(order));
+    orders.back().starts.push_back(std::move(segments->plan));
+  }
+  if (graph.numOps() <= reorderedOps)
     for (std::vector<OpId> &order :
          candidateOrders(graph, orderEffort * options.effort, options.seed, options.interrupt))
-      orders.push_back(std::move(order));
+      orders.push_back({std::move(order)});
   return orders;
 }
 
@@ -157,13 +180,15 @@ public:
   Descent(const Graph &graph, std::span<const double> costs, int64_t limitBytes, const LimitOptions &options)
       : graph(graph), costs(costs), limitBytes(limitBytes), options(options), rungs(peakOf(graph)),
         floorBytes(floorOf(graph, options.order).bytes), baseCost(std::accumulate(costs.begin(), costs.end(), 0.0)),
-        searcher(graph, costs, chooseOrders(graph, options), options) {}
+        searcher(graph, costs, chooseOrders(graph, options), options) {
+    searcher.addStarts(starts);
+  }
 
   Expected<LimitedPlan> run() {
     int number = rungs.within(limitBytes);
     if (rungs[number] < limitBytes)
       searchBetween(number);
-    if (isQuick() && front.at(limitBytes))
+    if (isQuick() && best())
       return result(provenBound());
     std::optional<double> bound;
     // Where a search fails, one at a lower rung may not: down to the floor, so that a larger limit finds that, too.
@@ -196,7 +221,7 @@ private:
   void searchAt(int64_t rungBytes) {
     searcher.search(rungBytes, front);
     if (options.progress)
-      options.progress({rungBytes, front.at(limitBytes) ? std::optional(front.at(limitBytes)->cost) : std::nullopt});
+      options.progress({rungBytes, best() ? std::optional(best()->cost) : std::nullopt});
   }
 
   /// A plan that is found here counts only if it is not cheaper than what is found at the rung above, which other
@@ -219,8 +244,12 @@ private:
           front.add(point);
   }
 
+  const PlanFront::Point *best() const {
+    const PlanFront::Point *found = front.at(limitBytes), *start = starts.at(limitBytes);
+    return found && (!start || found->cost <= start->cost) ? found : start;
+  }
   double enough() const {
-    const PlanFront::Point *point = front.at(limitBytes);
+    const PlanFront::Point *point = best();
     return point ? point->cost : std::numeric_limits<double>::infinity();
   }
   bool isProven(double bound) const { return enough() <= bound * (1 + 1e-9) + 1e-12 * baseCost; }
@@ -251,9 +280,9 @@ private:
   }
 
   Expected<LimitedPlan> result(double bound) const {
-    if (const PlanFront::Point *point = front.at(limitBytes))
+    if (const PlanFront::Point *point = best())
       return LimitedPlan{searcher.toPlan(*point), bound, searcher.isInterrupted()};
-    return noneFound(graph, limitBytes, options);
+    return noneFound(graph, limitBytes, searcher.lowestPeak(), options);
   }
 
   const Graph &graph;
@@ -264,6 +293,7 @@ private:
   int64_t floorBytes;
   double baseCost; ///< Of every op once.
   LimitSearch searcher;
+  PlanFront starts; ///< What searches start from: never left out for a rung.
   PlanFront front;
 };
 
@@ -339,6 +369,7 @@ std::vector<FrontPlan> planFront(const Graph &graph, std::span<const double> cos
     return frontOfLarge(graph, costs, options);
   LimitSearch searcher(graph, costs, chooseOrders(graph, options), options);
   PlanFront front;
+  searcher.addStarts(front);
   Rungs rungs(peakOf(graph));
   static constexpr int maxFailures = 3; // In a row: the floor.
   for (int number = 0, failures = 0; number < Rungs::count && failures < maxFailures && !searcher.isInterrupted();

@@ -45,6 +45,8 @@ static std::string humanTime(double ns) {
 
 static std::string percent(double fraction) {
   double value = 100 * std::abs(fraction);
+  if (value > 0 && value < 0.005)
+    return "<0.01%";
   return fixed(value, value < 10 ? 2 : 1) + "%";
 }
 

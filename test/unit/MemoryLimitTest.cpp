@@ -157,7 +157,7 @@ TEST(LimitSearch, ComesNearTheOptimum) {
     int64_t given = simulate(graph, programOrder(graph)).peakBytes;
     LimitOptions options = quick(ExecutionOrder::Given);
     options.effort = 0.2;
-    LimitSearch searcher(graph, costs, {programOrder(graph).steps}, options);
+    LimitSearch searcher(graph, costs, {{programOrder(graph).steps}}, options);
     for (int percent : {90, 75, 60}) {
       int64_t limit = given * percent / 100;
       ExactResult exact = findExactPlan(graph, costs, limit, FirstExecutions::GivenOrder);
@@ -201,6 +201,23 @@ TEST(MemoryLimit, MoreMemoryNeverCostsMore) {
         last = found->best.extraCost;
       }
     }
+}
+
+TEST(MemoryLimit, IsNeverDearerThanSqrtNAtItsPeak) {
+  for (std::string_view generated : {"transformer:layers=6", "chain:n=60", "layered:n=300,seed=2"}) {
+    SCOPED_TRACE(generated);
+    Graph graph = *generateGraph(generated);
+    std::vector<double> costs = costsOf(graph);
+    PlanOptions sqrtN;
+    sqrtN.policy = "sqrt-n";
+    Expected<PolicyPlan> byPolicy = plan(graph, sqrtN);
+    ASSERT_TRUE(byPolicy);
+    int64_t limit = simulate(graph, byPolicy->plan).peakBytes;
+    Expected<LimitedPlan> found = planMemoryLimit(graph, costs, limit, quick(ExecutionOrder::Free));
+    ASSERT_TRUE(found) << found.error().message;
+    expectHonest(graph, found->best, costs, limit);
+    EXPECT_LE(found->best.extraCost, extraCost(graph, byPolicy->plan, costs) + 1e-9);
+  }
 }
 
 TEST(MemoryLimit, SameOptionsSamePlan) {
