@@ -162,7 +162,7 @@ private:
 
 TEST(Exact, IsTheBestOfAllPlans) {
   // Four ops: no best plan seen here takes more than four executions on top.
-  for (uint32_t seed = 0; seed < 150; ++seed)
+  for (uint32_t seed = 0; seed < scaled(150); ++seed)
     for (FirstExecutions order : {FirstExecutions::GivenOrder, FirstExecutions::FreeOrder}) {
       Graph graph = randomGraph(seed, 2 + seed % 3);
       std::vector<double> costs = costsOf(graph);

@@ -104,7 +104,7 @@ TEST(GapState, MeasuresWhatTheSimulatorDoes) {
 
 TEST(CutBound, IsNeverAboveTheOptimum) {
   size_t tight = 0, points = 0;
-  for (uint32_t seed = 0; seed < 1500; ++seed) {
+  for (uint32_t seed = 0; seed < scaled(1500); ++seed) {
     Graph graph = randomGraph(seed, 4 + seed % 7);
     std::vector<double> costs = costsOf(graph);
     auto front = findExactFront(graph, costs, FirstExecutions::GivenOrder);
@@ -123,7 +123,7 @@ TEST(CutBound, IsNeverAboveTheOptimum) {
 }
 
 TEST(MemoryLimit, TinyGraphsAreSolvedExactly) {
-  for (uint32_t seed = 0; seed < 1000; ++seed) {
+  for (uint32_t seed = 0; seed < scaled(1000); ++seed) {
     Graph graph = randomGraph(seed, 4 + seed % 7);
     std::vector<double> costs = costsOf(graph);
     for (ExecutionOrder order : {ExecutionOrder::Given, ExecutionOrder::Free}) {
@@ -183,15 +183,18 @@ TEST(LimitSearch, ComesNearTheOptimum) {
 }
 
 TEST(MemoryLimit, MoreMemoryNeverCostsMore) {
-  for (uint32_t seed = 0; seed < 3; ++seed)
+  // Every other graph is too large to be solved exactly.
+  for (uint32_t seed = 0; seed < scaled(4); ++seed)
     for (ExecutionOrder order : {ExecutionOrder::Given, ExecutionOrder::Free}) {
-      Graph graph = plainGraph(seed, 30 + seed);
+      Graph graph = plainGraph(seed, (seed % 2 ? 33 : 12) + seed % 20);
       std::vector<double> costs = costsOf(graph);
       int64_t given = simulate(graph, programOrder(graph)).peakBytes;
       double last = std::numeric_limits<double>::infinity();
-      for (int step = 0; step < 8; ++step) {
-        int64_t limit = given * 6 / 10 + given * step / 20 + int64_t(seed) % 5;
-        Expected<LimitedPlan> found = planMemoryLimit(graph, costs, limit, quick(order));
+      LimitOptions options = quick(order);
+      options.effort = 0.06; // Less than 5 % looks at the limit alone.
+      for (int step = 0; step < 20; ++step) {
+        int64_t limit = given * 6 / 10 + given * step / 50 + int64_t(seed) % 5;
+        Expected<LimitedPlan> found = planMemoryLimit(graph, costs, limit, options);
         if (!found) {
           EXPECT_TRUE(std::isinf(last)) << "feasible at a lower limit";
           continue;

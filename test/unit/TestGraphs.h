@@ -9,12 +9,20 @@
 
 #include "remat/Plan/Plan.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace remat::test {
+
+/// So many random graphs, times `REMAT_TEST_SCALE`, if that is set.
+inline uint32_t scaled(uint32_t count) {
+  const char *scale = std::getenv("REMAT_TEST_SCALE");
+  return scale ? count * uint32_t(std::max(1, std::atoi(scale))) : count;
+}
 
 /// Builds graphs by names; a mistake in a test's own graph ends the test program.
 class Maker {
