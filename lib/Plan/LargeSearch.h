@@ -12,8 +12,8 @@
 // of bytes that the last gaps were worth, or computed again as well.
 //
 // Where memory is tight, good plans recompute whole segments, which single gaps lead to only part of the way. So there
-// are ladders that start at the bottom too: from segments, up to the limit, taking
-// recomputation back, or down to it.
+// are ladders that start at the bottom too: from segments, up to the limit, taking recomputation back, or down to it.
+// And there are plans that a minimum cut makes for the limit (CutPlan.h); where ops are alike, they are the best.
 //
 //===----------------------------------------------------------------------===//
 

@@ -22,8 +22,8 @@ public:
 
   void addEdge(uint32_t from, uint32_t to, int64_t capacity);
 
-  /// Pushes as much as fits from `source` to `sink`, and returns how much that is. The minimum cut that lies nearest to the sink is then the set of
-  /// edges that enter `sinkSide`.
+  /// Pushes as much as fits from `source` to `sink`, and returns how much that is. The minimum cut that lies nearest to
+  /// the sink is then the set of edges that enter `sinkSide`.
   int64_t run(uint32_t source, uint32_t sink);
 
   /// By node: it can still reach the sink.
