@@ -114,6 +114,7 @@ struct SearchGraph {
   std::vector<int64_t> bytes; ///< By value: of the storage it lives in.
   std::vector<uint8_t> group; ///< By value: the first value of the same storage.
   uint32_t results = 0;       ///< Bits of those of the function.
+  uint32_t bases = 0;         ///< Bits of those that are not in another value's storage.
   State initial;              ///< Arguments that something overwrites are alive.
 
 private:
@@ -132,6 +133,8 @@ private:
       bool ofArgument = graph.isArgument(base);
       numberOf[v] = bytes.size();
       group.push_back(numberOf[base.index()] >= 0 ? numberOf[base.index()] : bytes.size());
+      if (group.back() == bytes.size())
+        bases |= uint32_t(1) << bytes.size();
       bytes.push_back(ofArgument ? 0 : graph.value(base).bytes);
       if (v < graph.numArguments())
         initial.setLabel(numberOf[v], 1);
@@ -251,7 +254,9 @@ private:
     const State state = nodes[node].state;
     const double cost = nodes[node].cost;
     const uint32_t present = state.present();
-    uint32_t keep = ~uint32_t(0); // Values that every execution that did not fit reads.
+    // Values that every execution that did not fit reads; but a view may be made anew of another instance, and then the
+    // one that it was a view of is free.
+    uint32_t keep = ~uint32_t(0);
     bool full = false;
     size_t next = std::popcount(state.done);
     for (size_t i = 0; i < graph.ops.size(); ++i) {
@@ -266,7 +271,7 @@ private:
         visit(after, again ? cost + op.cost : cost, node, i);
         continue;
       }
-      keep &= op.reads;
+      keep &= op.reads & graph.bases;
       full = true;
     }
     if (full)

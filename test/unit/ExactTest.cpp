@@ -160,6 +160,34 @@ private:
 
 } // namespace
 
+TEST(Exact, AViewMadeAnewFreesTheInstanceItWasOf) {
+  // While c runs, there is no room for y: x(4) + y(8) + c(9). For b, a runs again, which makes x again, too: it stands
+  // there twice, and x(4) + x(4) + y(8) + b(1) is more than 16. v made anew of the new x frees the old one, 13; without
+  // that the new one has to go, and a runs once more for d.
+  GraphBuilder builder("g");
+  (void)*builder.addArgument("w", 1);
+  auto find = [&](std::string_view name) { return *builder.findValue(name); };
+  auto add = [&](std::string_view name, double costNs, std::vector<std::string_view> reads,
+                 std::vector<ValueInfo> results) {
+    std::vector<ValueId> operands;
+    for (std::string_view read : reads)
+      operands.push_back(find(read));
+    (void)*builder.addOp({.name = name, .opClass = OpClass::Elementwise, .costNs = costNs}, operands, results);
+  };
+  add("a", 5, {"w"}, {{.name = "x", .bytes = 4}, {.name = "y", .bytes = 8}});
+  add("v", 1, {"x"}, {{.name = "v", .viewOf = find("x")}});
+  add("c", 1, {"x"}, {{.name = "c", .bytes = 9}});
+  add("b", 1, {"y", "v"}, {{.name = "b", .bytes = 1}});
+  add("d", 1, {"x"}, {{.name = "d", .bytes = 1}});
+  builder.addResult(find("b"));
+  builder.addResult(find("d"));
+  Graph graph = builder.finish();
+  ExactResult exact = findExactPlan(graph, costsOf(graph), 16, FirstExecutions::GivenOrder);
+  ASSERT_EQ(exact.status, ExactStatus::Optimal);
+  EXPECT_EQ(exact.best.plan.steps, planOf(graph, {"a", "v", "c", "a", "v", "b", "d"}).steps);
+  EXPECT_EQ(exact.best.extraCost, 6);
+}
+
 TEST(Exact, IsTheBestOfAllPlans) {
   // Four ops: best plans with more than four executions on top are rare, and not looked for.
   for (uint32_t seed = 0; seed < scaled(150); ++seed)
