@@ -188,7 +188,7 @@ public:
     int number = rungs.within(limitBytes);
     if (rungs[number] < limitBytes)
       searchBetween(number);
-    if (isQuick() && best())
+    if (isQuick() && front.at(limitBytes))
       return result(provenBound());
     std::optional<double> bound;
     // Where a search fails, one at a lower rung may not: down to the floor, so that a larger limit finds that, too.
@@ -206,15 +206,17 @@ public:
       if (isProven(*bound) || isSettledAt(rungs[number + 1]))
         break;
     }
+    if (!best())
+      searchAtLast();
     return result(bound.value_or(0));
   }
 
 private:
   /// So many rungs below the first plan are looked at where bounds don't end it.
-  int maxBelow() const { return isQuick() ? 0 : 4; }
+  int maxBelow() const { return isQuick() ? 0 : searcher.anneals() ? 4 : 1; }
   static constexpr int stepsBetween = 4;
   /// One plan at the limit is asked for, in the least time.
-  bool isQuick() const { return options.effort < 0.05 || !searcher.anneals(); }
+  bool isQuick() const { return options.effort < 0.05; }
   /// Larger graphs get the bounds that take milliseconds.
   static constexpr size_t thoroughOps = 400;
 
@@ -222,6 +224,14 @@ private:
     searcher.search(rungBytes, front);
     if (options.progress)
       options.progress({rungBytes, best() ? std::optional(best()->cost) : std::nullopt});
+  }
+
+  /// Where no rung has a plan: at the limit itself, and after an interrupt what takes next to no time.
+  void searchAtLast() {
+    if (searcher.isInterrupted())
+      searcher.searchQuickly(limitBytes, front);
+    else
+      searchAt(limitBytes);
   }
 
   /// A plan that is found here counts only if it is not cheaper than what is found at the rung above, which other
@@ -256,8 +266,8 @@ private:
 
   /// No search from this limit down finds anything cheaper than what is at hand.
   bool isSettledAt(int64_t bytes) const {
-    return isProven(searcher.bound(bytes, enough())) ||
-           (options.order == ExecutionOrder::Given && isProven(boundCost(graph, costs, bytes).extraCost));
+    return isProven(searcher.bound(bytes, enough())) || (options.order == ExecutionOrder::Given && searcher.anneals() &&
+                                                         isProven(boundCost(graph, costs, bytes).extraCost));
   }
 
   /// Of all plans in the given order.
@@ -265,7 +275,7 @@ private:
     if (options.order == ExecutionOrder::Free)
       return 0;
     double bound = searcher.bound(limitBytes, enough());
-    if (isQuick())
+    if (isQuick() || !searcher.anneals())
       return bound;
     bool isSmall = graph.numOps() <= thoroughOps;
     BoundEffort effort = isSmall ? BoundEffort{.rounds = 1000, .work = 20'000'000} : BoundEffort::fast();
@@ -302,7 +312,9 @@ private:
 static std::optional<ChainFront> frontOfChain(const Graph &graph, std::span<const double> costs,
                                               const LimitOptions &options) {
   ChainOptions chain{.mayRepeat = options.mayRepeat, .interrupt = options.interrupt};
-  chain.work = uint64_t(double(chain.work) * std::min(1.0, options.effort));
+  // About a second and a half: enough for some eighty different stages, or hundreds of equal ones.
+  static constexpr double usualWork = 2e8;
+  chain.work = uint64_t(usualWork * std::min(1.0, options.effort));
   return findChainFront(graph, costs, chain);
 }
 
@@ -340,6 +352,13 @@ static void addAsChain(const Graph &graph, std::span<const double> costs, const 
   });
 }
 
+/// Of the search for a proof that no plan keeps the limit.
+static BoundEffort effortOfProof(const Graph &graph, const LimitOptions &options) {
+  if (graph.numOps() > reorderedOps)
+    return {.rounds = 40, .inputDepth = 2};
+  return {.rounds = size_t(300 * std::clamp(options.effort, 0.1, 1.0))};
+}
+
 Expected<LimitedPlan> planMemoryLimit(const Graph &graph, std::span<const double> costs, int64_t limitBytes,
                                       const LimitOptions &options) {
   if (int64_t peak = peakOf(graph); peak <= limitBytes)
@@ -351,9 +370,7 @@ Expected<LimitedPlan> planMemoryLimit(const Graph &graph, std::span<const double
   if (graph.numOps() > descentOps)
     return planLarge(graph, costs, limitBytes, options);
   if (options.order == ExecutionOrder::Given)
-    if (CostBound bound =
-            boundCost(graph, costs, limitBytes, {.rounds = size_t(300 * std::clamp(options.effort, 0.1, 1.0))});
-        bound.infeasible)
+    if (CostBound bound = boundCost(graph, costs, limitBytes, effortOfProof(graph, options)); bound.infeasible)
       return belowFloor(graph, limitBytes, {limitBytes + 1, bound.stage, bound.blocking}, nameOf(options.order));
   return orAsChain(graph, costs, limitBytes, options, Descent(graph, costs, limitBytes, options).run());
 }

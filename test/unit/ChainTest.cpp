@@ -319,7 +319,7 @@ TEST(Chain, TheLimitSearchIsNeverWorse) {
     ASSERT_TRUE(front);
     LimitOptions options;
     options.order = ExecutionOrder::Given;
-    options.effort = 0.01;
+    options.effort = 0.1;
     double last = 0;
     for (int percent : {90, 70, 50, 30}) {
       int64_t limit = front->points().front().peakBytes * percent / 100;
