@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that includes point one way: Plan <- IR <- Transforms <- {Import, CodeGen} <- tools; Runtime alone, and below CodeGen.
+"""Checks that includes point one way: Plan <- IR <- Transforms <- {Import, CodeGen <- Cuda} <- tools; Runtime alone, and below CodeGen.
 
 usage: layering.py ROOT
 Prints every include that points the wrong way and exits with 1 if there is one.
@@ -14,9 +14,11 @@ MAY_INCLUDE = {
     "Transforms": {"Plan", "IR", "Transforms"},
     "Import": {"Plan", "IR", "Transforms", "Import"},
     "CodeGen": {"Plan", "IR", "Transforms", "Runtime", "CodeGen"},
+    "Cuda": {"Plan", "IR", "Transforms", "Runtime", "CodeGen", "Cuda"},
     "Runtime": {"Runtime"},
+    "CudaRuntime": {"Runtime", "CudaRuntime"},
 }
-WITHOUT_LLVM = {"Plan", "Runtime"}
+WITHOUT_LLVM = {"Plan", "Runtime", "CudaRuntime"}
 
 
 def wrong_includes(path, layer):

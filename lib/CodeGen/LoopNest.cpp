@@ -201,6 +201,10 @@ private:
   bool canJoin(unsigned d) {
     if (nest.byRows && d + 1 == nest.outer)
       return false;
+    // The order of a sum must not depend on what else is in the cluster, and so on whether that lets loops be joined.
+    if (nest.byRows && d >= nest.outer &&
+        llvm::any_of(nest.members, [](const LoopNest::Member &member) { return member.reduces; }))
+      return false;
     if (nest.columns)
       for (unsigned border : {nest.columns->first, nest.columns->second})
         if (d + 1 == border)

@@ -35,8 +35,8 @@ struct Flags {
 
   cl::opt<std::string> emit{"emit",
                             cl::desc("What to write. remat-opt: mlir (default), mlirbc or graph-json (the planner's "
-                                     "graph); remat-run, instead of running: object, shared, or graph-json (the graph "
-                                     "of clusters)"),
+                                     "graph); remat-run, instead of running: object, shared, graph-json (the graph "
+                                     "of clusters), or ptx, cubin, fatbin (the kernels for a GPU)"),
                             cl::value_desc("KIND"), cl::cat(planningCategory())};
   cl::list<std::string> report{"report",
                                cl::desc("Write what was gained; - prints it; remat-run: FILE.trace.json for a Chrome "
@@ -98,17 +98,18 @@ static bool isElsewhere(const llvm::Twine &what, llvm::StringRef tool, llvm::Str
 
 static bool checkEmit(llvm::StringRef emit) {
   bool isGraph = llvm::is_contained({"mlir", "mlirbc", "graph-json"}, emit);
-  bool isStep = llvm::is_contained({"object", "shared"}, emit);
+  bool isStep = llvm::is_contained({"object", "shared", "ptx", "cubin", "fatbin"}, emit);
   if (theTool == Tool::Opt ? isGraph : isStep || emit == "graph-json")
     return true;
   if (isGraph)
     return isElsewhere("--emit=" + emit, "remat-opt",
-                       "remat-run runs the step, or writes --emit=object, shared or graph-json");
+                       "remat-run runs the step, or writes --emit=object, shared, ptx, cubin, fatbin or graph-json");
   if (isStep)
     return isElsewhere("--emit=" + emit, "remat-run", ("say remat-run STEP.mlir --emit=" + emit + " -o FILE").str());
   llvm::StringRef note = theTool == Tool::Opt ? "this version writes --emit=mlir, mlirbc or graph-json"
-                                              : "this version writes --emit=object, shared or graph-json";
-  if (llvm::is_contained({"linalg", "llvm", "ptx", "cubin", "fatbin"}, emit))
+                                              : "this version writes --emit=object, shared, ptx, cubin, fatbin or "
+                                                "graph-json";
+  if (llvm::is_contained({"linalg", "llvm"}, emit))
     return unsupported("--emit=" + emit, note);
   printError(("unknown --emit '" + emit + "'").str(), note);
   return false;

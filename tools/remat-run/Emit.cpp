@@ -9,8 +9,12 @@
 #include "EmitHeader.h"
 #include "Link.h"
 #include "Outputs.h"
+#include "remat/Cuda/Emit.h"
+#include "remat/Import/Import.h"
 #include "remat/Plan/GraphJson.h"
+#include "remat/Transforms/Pipelines.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
 #include <iostream>
@@ -97,10 +101,50 @@ static LogicalResult emitClusters(ModuleOp module, const CommandLine &line, cons
   return success();
 }
 
+/// The kernels of the step as it came, for the GPU that `--device` names.
+static FailureOr<std::string> makeKernels(ModuleOp module, const CommandLine &line) {
+  FailureOr<func::FuncOp> function = findMainFunction(module, line.options.function);
+  if (failed(function) || failed(flattenFunction(*function)))
+    return failure();
+  stripMarks(*function);
+  if (failed(importStableHlo(*function)))
+    return failure();
+  GpuKernels kernels = lowerKernelsToGpu(*function);
+  for (const WithoutKernel &other : kernels.others)
+    mlir::emitRemark(other.location) << "'" << other.op << "' has no kernel: " << other.reason;
+  if (failed(prepareKernels(kernels)))
+    return failure();
+  return emitKernels(kernels, line.emit, line.options.device);
+}
+
+static LogicalResult emitCuda(ModuleOp module, const CommandLine &line, const RunOptions &options) {
+  if (asksForAPlan(line) || !line.planOut.empty() || !line.reports.empty())
+    return printError("--emit=" + line.emit + " writes the kernels of the step as it came, and plans nothing",
+                      "leave the planning flags out"),
+           failure();
+  if (line.emit != "fatbin" && !llvm::is_contained(cudaTargets, line.options.device))
+    return printError("--emit=" + line.emit + " needs a GPU to make code for, not --device=" + line.options.device,
+                      "say --device=" + llvm::join(llvm::ArrayRef(cudaTargets), " or ") + "; fatbin holds all of them"),
+           failure();
+  Outputs outputs;
+  if (auto error = outputs.open({options.output}))
+    return printError(*error), failure();
+  OwningOpRef<ModuleOp> copy = module.clone();
+  FailureOr<std::string> code = makeKernels(*copy, line);
+  if (failed(code))
+    return failure();
+  outputs.to(options.output) << *code;
+  if (auto error = outputs.commit())
+    return printError(*error), failure();
+  return success();
+}
+
 LogicalResult emitStep(ModuleOp module, const CommandLine &line, const RunOptions &options, const Input &input,
                        StringRef tool) {
   if (line.emit == "graph-json")
     return emitClusters(module, line, options);
+  if (llvm::is_contained({"ptx", "cubin", "fatbin"}, line.emit))
+    return emitCuda(module, line, options);
   Emitter emitter(line, options);
   if (auto error = emitter.prepare(tool))
     return printError(*error), failure();

@@ -1,0 +1,164 @@
+//===- Toolkit.cpp - ptxas and fatbinary ----------------------------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Toolkit.h"
+
+#include "remat/Cuda/Emit.h"
+#include "remat/Plan/OutputFile.h"
+
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+
+#include <cstdlib>
+
+namespace remat {
+
+Expected<std::string> findInToolkit(llvm::StringRef path) {
+  const char *note = "set CUDA_HOME to the folder of the CUDA toolkit";
+  for (const char *variable : {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"}) {
+    const char *folder = std::getenv(variable);
+    if (!folder || !*folder)
+      continue;
+    llvm::SmallString<128> whole(folder);
+    llvm::sys::path::append(whole, path);
+    if (llvm::sys::fs::exists(whole))
+      return whole.str().str();
+    return makeError((path + " of the CUDA toolkit isn't there").str(), whole.str().str(), note);
+  }
+  if (path.starts_with("bin/"))
+    if (auto found = llvm::sys::findProgramByName(llvm::sys::path::filename(path)))
+      return *found;
+  return makeError((path + " of the CUDA toolkit isn't there").str(), "", note);
+}
+
+namespace {
+
+/// A folder for the files that a program of the toolkit reads and writes; it is gone afterwards.
+class WorkFolder {
+public:
+  static Expected<WorkFolder> make() {
+    WorkFolder folder;
+    if (std::error_code error = llvm::sys::fs::createUniqueDirectory("remat", folder.path))
+      return makeError("no folder for temporary files can be made: " + llvm::StringRef(error.message()).lower(), "",
+                       "TMPDIR says where it is made");
+    return folder;
+  }
+  WorkFolder(WorkFolder &&other) : path(std::exchange(other.path, {})) {}
+  ~WorkFolder() {
+    if (!path.empty())
+      (void)llvm::sys::fs::remove_directories(path);
+  }
+
+  std::string file(llvm::StringRef name) const { return (path + "/" + name).str(); }
+
+private:
+  WorkFolder() = default;
+  llvm::SmallString<128> path;
+};
+
+} // namespace
+
+static std::optional<Error> writeFile(const std::string &path, llvm::StringRef text) {
+  Expected<OutputFile> file = OutputFile::open(path);
+  if (!file)
+    return file.error();
+  file->stream().write(text.data(), std::streamsize(text.size()));
+  return file->commit();
+}
+
+/// Runs a program of the toolkit; gives what it says.
+static Expected<std::string> runTool(llvm::StringRef name, const WorkFolder &folder,
+                                     llvm::ArrayRef<std::string> arguments) {
+  Expected<std::string> program = findInToolkit(("bin/" + name).str());
+  if (!program)
+    return program.error();
+  llvm::SmallVector<llvm::StringRef> words{*program};
+  words.append(arguments.begin(), arguments.end());
+  std::string log = folder.file("log"), failure;
+  std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(""), llvm::StringRef(log), llvm::StringRef(log)};
+  int status = llvm::sys::ExecuteAndWait(*program, words, std::nullopt, redirects, 0, 0, &failure);
+  Expected<std::string> said = readFile(log);
+  if (status != 0)
+    return makeError("'" + *program + "' " + (failure.empty() ? "exits with " + std::to_string(status) : failure), "",
+                     said ? llvm::StringRef(*said).rtrim().str() : "");
+  return said;
+}
+
+Expected<Assembled> assemble(llvm::StringRef ptx, llvm::StringRef target) {
+  Expected<WorkFolder> folder = WorkFolder::make();
+  if (!folder)
+    return folder.error();
+  std::string source = folder->file("kernels.ptx"), object = folder->file("kernels.cubin");
+  if (auto error = writeFile(source, ptx))
+    return *error;
+  Expected<std::string> said = runTool("ptxas", *folder, {"-v", "-arch=" + target.str(), "-o", object, source});
+  if (!said)
+    return said.error();
+  Expected<std::string> cubin = readFile(object);
+  if (!cubin)
+    return cubin.error();
+  return Assembled{std::move(*cubin), std::move(*said)};
+}
+
+Expected<std::string> emitFatbin(llvm::ArrayRef<CubinFor> cubins) {
+  Expected<WorkFolder> folder = WorkFolder::make();
+  if (!folder)
+    return folder.error();
+  std::string whole = folder->file("kernels.fatbin");
+  std::vector<std::string> arguments{"-64", "--create=" + whole};
+  for (const CubinFor &cubin : cubins) {
+    std::string file = folder->file(cubin.target + ".cubin");
+    if (auto error = writeFile(file, cubin.cubin))
+      return *error;
+    arguments.push_back("--image3=kind=elf,sm=" + llvm::StringRef(cubin.target).substr(3).str() + ",file=" + file);
+  }
+  if (Expected<std::string> said = runTool("fatbinary", *folder, arguments); !said)
+    return said.error();
+  return readFile(whole);
+}
+
+static mlir::InFlightDiagnostic complain(GpuKernels &kernels, const Error &error) {
+  mlir::InFlightDiagnostic diag = kernels.module->emitError() << error.message;
+  if (!error.place.empty())
+    diag.attachNote() << "looked for " << error.place;
+  if (!error.note.empty())
+    diag.attachNote() << error.note;
+  return diag;
+}
+
+static mlir::FailureOr<std::string> emitCubin(GpuKernels &kernels, llvm::StringRef target) {
+  mlir::FailureOr<std::string> ptx = emitPtx(kernels, target);
+  if (failed(ptx))
+    return mlir::failure();
+  Expected<Assembled> assembled = assemble(*ptx, target);
+  if (!assembled)
+    return complain(kernels, assembled.error());
+  return std::move(assembled->cubin);
+}
+
+mlir::FailureOr<std::string> emitKernels(GpuKernels &kernels, llvm::StringRef kind, llvm::StringRef target) {
+  if (kind == "ptx")
+    return emitPtx(kernels, target);
+  if (kind == "cubin")
+    return emitCubin(kernels, target);
+  std::vector<CubinFor> cubins;
+  for (llvm::StringRef each : cudaTargets) {
+    mlir::FailureOr<std::string> cubin = emitCubin(kernels, each);
+    if (failed(cubin))
+      return mlir::failure();
+    cubins.push_back({each.str(), std::move(*cubin)});
+  }
+  Expected<std::string> whole = emitFatbin(cubins);
+  if (!whole)
+    return complain(kernels, whole.error());
+  return std::move(*whole);
+}
+
+} // namespace remat

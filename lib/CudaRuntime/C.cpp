@@ -1,0 +1,147 @@
+//===- C.cpp - Compiled training steps on a GPU, for C ---------------------===//
+//
+// Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "remat-c/RematCuda.h"
+#include "remat/CudaRuntime/CudaExecutable.h"
+#include "remat/Runtime/ProgramFile.h"
+
+#include <algorithm>
+#include <exception>
+
+using namespace remat::runtime;
+
+struct remat_cuda_program {
+  std::shared_ptr<const CudaExecutable> executable;
+  CudaOptions options;
+  std::unique_ptr<CudaContext> context; ///< Made by the first run.
+};
+
+static thread_local std::string lastError;
+
+/// 0 where `act` gives no error. Exceptions (the system is out of memory) end here.
+template <typename Act>
+static int guarded(Act act) noexcept {
+  try {
+    lastError.clear();
+    std::optional<Error> error = act();
+    if (!error)
+      return 0;
+    lastError = error->str();
+  } catch (const std::exception &exception) {
+    lastError = exception.what();
+  }
+  return -1;
+}
+
+static CudaOptions optionsOf(const remat_cuda_options *given) {
+  CudaOptions options;
+  if (!given)
+    return options;
+  if (given->driver)
+    options.libraries.driver = given->driver;
+  if (given->blaslt)
+    options.libraries.blasLt = given->blaslt;
+  if (given->cudnn)
+    options.libraries.cudnn = given->cudnn;
+  options.device = given->device;
+  options.allowTf32 = given->allow_tf32 != 0;
+  options.graph = given->graph != 0;
+  return options;
+}
+
+static int describe(const std::vector<Program::Value> &values, size_t index, remat_tensor *tensor) {
+  if (index >= values.size())
+    return -1;
+  const Program::Value &value = values[index];
+  *tensor = {value.name.c_str(),      remat_element(value.type.element), value.isUnsigned,
+             value.type.shape.size(), value.type.shape.data(),           value.type.bytes()};
+  return 0;
+}
+
+const char *remat_cuda_error(void) { return lastError.c_str(); }
+
+remat_cuda_program *remat_cuda_open(const void *image, size_t image_size, const void *code, size_t code_size,
+                                    const remat_cuda_options *options) {
+  std::unique_ptr<remat_cuda_program> opened;
+  (void)guarded([&]() -> std::optional<Error> {
+    Expected<Program> program = readProgram({static_cast<const char *>(image), image_size});
+    if (!program)
+      return program.error();
+    Expected<CudaCode> gpuCode = readCudaCode({static_cast<const char *>(code), code_size});
+    if (!gpuCode)
+      return gpuCode.error();
+    auto executable = CudaExecutable::create(std::move(*program), std::move(*gpuCode));
+    if (!executable)
+      return executable.error();
+    opened = std::make_unique<remat_cuda_program>(std::move(*executable), optionsOf(options));
+    return std::nullopt;
+  });
+  return opened.release();
+}
+
+void remat_cuda_close(remat_cuda_program *program) { delete program; }
+
+size_t remat_cuda_argument_count(const remat_cuda_program *program) {
+  return program->executable->program().arguments.size();
+}
+size_t remat_cuda_result_count(const remat_cuda_program *program) {
+  return program->executable->program().results.size();
+}
+int remat_cuda_argument(const remat_cuda_program *program, size_t index, remat_tensor *tensor) {
+  return describe(program->executable->program().arguments, index, tensor);
+}
+int remat_cuda_result(const remat_cuda_program *program, size_t index, remat_tensor *tensor) {
+  return describe(program->executable->program().results, index, tensor);
+}
+int remat_cuda_argument_is_overwritten(const remat_cuda_program *program, size_t index) {
+  return std::ranges::binary_search(program->executable->overwrittenArguments(), index);
+}
+int64_t remat_cuda_arena_bytes(const remat_cuda_program *program) { return program->executable->program().arenaBytes; }
+int64_t remat_cuda_peak_bytes(const remat_cuda_program *program) {
+  return program->executable->program().plannedPeakBytes;
+}
+int remat_cuda_can_be_captured(const remat_cuda_program *program) { return program->executable->canBeCaptured(); }
+
+static std::optional<Error> load(remat_cuda_program &program) {
+  if (program.context)
+    return std::nullopt;
+  auto context = CudaContext::create(program.executable, program.options);
+  if (!context)
+    return context.error();
+  program.context = std::move(*context);
+  return std::nullopt;
+}
+
+int remat_cuda_load(remat_cuda_program *program) {
+  return guarded([&] { return load(*program); });
+}
+
+int remat_cuda_run(remat_cuda_program *program, const remat_device_pointer *arguments, remat_device_pointer *results,
+                   remat_device_pointer arena, void *stream) {
+  return guarded([&]() -> std::optional<Error> {
+    if (auto error = load(*program))
+      return error;
+    size_t count = remat_cuda_argument_count(program);
+    if (auto error = program->context->run({arguments, count}, arena, stream))
+      return error;
+    for (size_t i = 0; results && i < remat_cuda_result_count(program); ++i)
+      results[i] = program->context->result(i);
+    return std::nullopt;
+  });
+}
+
+int remat_cuda_memory_used(const remat_cuda_program *program, remat_cuda_memory *memory) {
+  return guarded([&]() -> std::optional<Error> {
+    if (!program->context)
+      return Error{"the program isn't loaded", "", "run it, or call remat_cuda_load, first"};
+    Expected<CudaMemory> found = program->context->memory();
+    if (!found)
+      return found.error();
+    *memory = {found->arenaBytes, found->constantBytes, found->usedBefore, found->usedAfter};
+    return std::nullopt;
+  });
+}

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""Prints a step of small independent computations whose shapes and types are where kernels go wrong: rows of every kind of length (one
+thread, a part of a warp, a warp, a block, longer than registers hold), columns that no strip divides, vectors with a rest, narrow types.
+
+usage: make_shapes.py rows|columns|points|types|moves|pairs
+"""
+import sys
+
+
+class Step:
+    def __init__(self):
+        self.arguments, self.lines, self.results = [], [], []
+
+    def argument(self, shape, element="f32"):
+        name, kind = f"%a{len(self.arguments)}", tensor(shape, element)
+        self.arguments.append(f"{name}: {kind}")
+        return name, kind
+
+    def op(self, name, operands, kind, attributes="", region=""):
+        result = f"%v{len(self.lines)}"
+        values, kinds = ", ".join(o[0] for o in operands), ", ".join(o[1] for o in operands)
+        self.lines.append(f'{result} = "stablehlo.{name}"({values}){region}{attributes} : ({kinds}) -> {kind}')
+        return result, kind
+
+    def constant(self, value, element="f32"):
+        return self.op("constant", [], tensor([], element), f" {{value = dense<{value}> : {tensor([], element)}}}")
+
+    def reduce(self, combiner, operand, init, dims, kind):
+        element = init[1]
+        region = (f' ({{\n^bb0(%p: {element}, %q: {element}):\n  %s = "stablehlo.{combiner}"(%p, %q) : ({element}, {element}) -> {element}'
+                  f'\n  "stablehlo.return"(%s) : ({element}) -> ()\n}})')
+        return self.op("reduce", [operand, init], kind, attributes=f" {{dimensions = array<i64: {numbers(dims)}>}}", region=region)
+
+    def broadcast(self, operand, dims, kind):
+        dims = f": {numbers(dims)}" if dims else ""
+        return self.op("broadcast_in_dim", [operand], kind, f" {{broadcast_dimensions = array<i64{dims}>}}")
+
+    def result(self, value):
+        self.results.append(value)
+
+    def text(self):
+        kinds = ", ".join(kind for _, kind in self.results)
+        values = ", ".join(name for name, _ in self.results)
+        body = "\n".join(self.lines)
+        return (f"module {{\nfunc.func public @main({', '.join(self.arguments)}) -> ({kinds}) {{\n{body}\n"
+                f"return {values} : {kinds}\n}}\n}}\n")
+
+
+def tensor(shape, element):
+    return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
+
+
+def numbers(values):
+    return ", ".join(map(str, values))
+
+
+def softmax(step, rows, length, element="f32", inner=None):
+    """max, exp(x - max), sum, divide; `inner`: the row as several dimensions."""
+    inner = inner or [length]
+    shape, dims = [rows] + inner, list(range(1, 1 + len(inner)))
+    x = step.argument(shape, element)
+    row = tensor([rows], element)
+    low = step.constant({"f32": "0xFF800000", "bf16": "0xFF80", "f16": "0xFC00"}[element], element)
+    most = step.broadcast(step.reduce("maximum", x, low, dims, row), [0], x[1])
+    e = step.op("exponential", [step.op("subtract", [x, most], x[1])], x[1])
+    total = step.reduce("add", e, step.constant("0.0", element), dims, row)
+    step.result(step.op("divide", [e, step.broadcast(total, [0], x[1])], x[1]))
+    step.result(total)
+
+
+def rows(step):
+    for count, length in [(1, 1), (7, 1), (3, 2), (5, 3), (33, 4), (1, 5), (9, 12), (4, 31), (17, 64), (2, 100), (3, 127), (2, 128), (5, 300),
+                          (2, 512), (2, 513), (3, 516), (2, 1000), (1, 1021), (2, 1024), (3, 3000), (1, 16384), (2, 16388), (1, 20001)]:
+        softmax(step, count, length)
+    # Rows in parts: as one launch, for the second sum needs the first, and as two.
+    softmax(step, 1, 262148)
+    x = step.argument([3, 300001])
+    squares = step.op("multiply", [x, x], x[1])
+    step.result(step.reduce("add", squares, step.constant("0.0"), [1], tensor([3], "f32")))
+    step.result(squares)
+    step.result(step.reduce("maximum", step.argument([200000], "i32"), step.constant("-5", "i32"), [0], tensor([], "i32")))
+    softmax(step, 3, 12, inner=[4, 3])
+    softmax(step, 2, 60, inner=[5, 3, 4])
+
+
+def columns(step):
+    for count, width in [(1, 7), (2, 4), (3, 33), (5, 32), (17, 36), (100, 1), (64, 128), (1025, 5), (3000, 12)]:
+        x, y = step.argument([count, width]), step.argument([count, width])
+        product = step.op("multiply", [x, y], x[1])
+        step.result(product)
+        step.result(step.reduce("add", product, step.constant("0.5"), [0], tensor([width], "f32")))
+    for shape, dims in [([4, 3, 5, 8], [0, 1]), ([4, 3, 5, 8], [1, 2]), ([2, 50, 3], [1])]:
+        kept = [size for d, size in enumerate(shape) if d not in dims]
+        step.result(step.reduce("add", step.argument(shape), step.constant("0.0"), dims, tensor(kept, "f32")))
+
+
+def points(step):
+    for shape in ([], [1], [3], [4], [7], [1023], [3, 5], [3, 8], [1030], [2, 3, 4, 5]):
+        x, y = step.argument(shape), step.argument(shape)
+        step.result(step.op("tanh", [step.op("add", [step.op("multiply", [x, y], x[1]), x], x[1])], x[1]))
+    for name in ("exponential", "log", "log_plus_one", "exponential_minus_one", "sqrt", "rsqrt", "floor", "ceil", "abs", "sign", "logistic",
+                 "round_nearest_even", "negate", "cbrt"):
+        x = step.argument([41])
+        step.result(step.op(name, [x], x[1]))
+    for name in ("divide", "maximum", "minimum", "power", "atan2", "remainder"):
+        x, y = step.argument([41]), step.argument([41])
+        step.result(step.op(name, [x, y], x[1]))
+
+
+def types(step):
+    for element in ("bf16", "f16"):
+        for count, length in [(3, 5), (4, 64), (2, 600)]:
+            softmax(step, count, length, element)
+        x = step.argument([5, 33], element)
+        step.result(step.reduce("add", x, step.constant("0.0", element), [0], tensor([33], element)))
+    for element in ("i8", "ui8", "i16", "i32", "ui32", "i64", "f64"):
+        for shape, dims in [([3, 40], [1]), ([40, 3], [0]), ([2, 700], [1])]:
+            x = step.argument(shape, element)
+            kept = [size for d, size in enumerate(shape) if d not in dims]
+            low = step.constant("0", element) if element != "f64" else step.constant("0.0", element)
+            step.result(step.op("add", [x, x], x[1]))
+            for combiner in ("add", "maximum"):
+                step.result(step.reduce(combiner, x, low, dims, tensor(kept, element)))
+    x, y = step.argument([6, 37]), step.argument([6, 37])
+    less = step.op("compare", [x, y], tensor([6, 37], "i1"), " {comparison_direction = #stablehlo<comparison_direction LT>}")
+    step.result(less)
+    step.result(step.op("select", [less, x, y], x[1]))
+    step.result(step.reduce("or", less, step.constant("false", "i1"), [1], tensor([6], "i1")))
+    step.result(step.op("convert", [x], tensor([6, 37], "bf16")))
+
+
+def moves(step):
+    x = step.argument([6, 8])
+    step.result(step.op("transpose", [x], tensor([8, 6], "f32"), " {permutation = array<i64: 1, 0>}"))
+    y = step.argument([3, 4, 5])
+    step.result(step.op("transpose", [y], tensor([5, 3, 4], "f32"), " {permutation = array<i64: 2, 0, 1>}"))
+    step.result(step.op("reverse", [x], x[1], " {dimensions = array<i64: 1>}"))
+    step.result(step.op("slice", [x], tensor([2, 3], "f32"),
+                        " {start_indices = array<i64: 1, 1>, limit_indices = array<i64: 4, 7>, strides = array<i64: 2, 2>}"))
+    step.result(step.op("concatenate", [x, step.argument([6, 3]), x], tensor([6, 19], "f32"), " {dimension = 1 : i64}"))
+    step.result(step.op("concatenate", [step.argument([0]), step.argument([3])], tensor([3], "f32"), " {dimension = 0 : i64}"))
+    step.result(step.op("pad", [x, step.argument([])], tensor([9, 18], "f32"),
+                        " {edge_padding_low = array<i64: 1, -1>, edge_padding_high = array<i64: 2, 4>, interior_padding = array<i64: 0, 1>}"))
+    i, j = step.argument([], "i32"), step.argument([], "i32")
+    step.result(step.op("dynamic_slice", [x, i, j], tensor([2, 5], "f32"), " {slice_sizes = array<i64: 2, 5>}"))
+    step.result(step.op("dynamic_update_slice", [x, step.argument([2, 5]), i, j], x[1]))
+    step.result(step.op("iota", [], tensor([5, 9], "i32"), " {iota_dimension = 1 : i64}"))
+    step.result(step.broadcast(step.argument([9]), [1], tensor([5, 9], "f32")))
+
+
+def pairs(step):
+    """Two clusters at a time that hold the same sum: alone, and read by others that keep its loops from being joined to one."""
+    zero = step.constant("0.0")
+    for shape in ([5, 4, 3], [3, 25, 12], [2, 4, 300], [2, 130, 128], [2, 1000, 300]):
+        for isAlone in (True, False):
+            x, y = step.argument(shape), step.argument(shape)
+            product = step.op("multiply", [x, y], x[1])
+            total = step.reduce("add", product, zero, [1, 2], tensor(shape[:1], "f32"))
+            step.result(total)
+            if not isAlone:
+                bias = step.broadcast(step.argument(shape[2:]), [2], x[1])
+                biased = step.op("add", [product, bias], x[1])
+                step.result(step.op("divide", [biased, step.broadcast(total, [0], x[1])], x[1]))
+
+
+def main():
+    step = Step()
+    {"rows": rows, "columns": columns, "points": points, "types": types, "moves": moves, "pairs": pairs}[sys.argv[1]](step)
+    print(step.text())
+
+
+if __name__ == "__main__":
+    main()
