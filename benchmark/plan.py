@@ -306,7 +306,9 @@ def large(bench):
              "MiB", "goal"]
     lines = []
     for ops in bench.options.ops:
-        for kind in (f"layered:n={ops},seed=1", f"transformer:layers={ops // OPS_OF_A_LAYER}"):
+        # A million ops of the usual width have more FLOPs than fit.
+        width = ",dmodel=128,heads=4,seq=128,batch=1" if ops > 500_000 else ""
+        for kind in (f"layered:n={ops},seed=1", f"transformer:layers={ops // OPS_OF_A_LAYER}{width}"):
             for order in ("given", "free"):
                 if bench.wants(kind):
                     lines.append(note_progress(large_row(bench, kind, order, LARGE_GOAL.get(ops, "–"))))

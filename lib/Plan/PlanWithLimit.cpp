@@ -124,7 +124,7 @@ static Expected<int64_t> findLimit(const Graph &graph, const PlanOptions &option
     int64_t device = *parseSize(options.deviceMemory), resident = graph.residentBytes();
     if (device <= resident)
       return makeError(
-          formatText("the arguments alone take {} bytes, more than --device-memory={}", resident, options.deviceMemory),
+          formatText("the arguments alone take {} bytes, which leaves nothing of --device-memory={}", resident, options.deviceMemory),
           {}, "no plan changes what the caller owns; take a larger device, or fewer or smaller parameters");
     limit = std::min(limit, device - resident);
   }
