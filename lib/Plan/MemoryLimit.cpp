@@ -213,7 +213,13 @@ public:
 
 private:
   /// So many rungs below the first plan are looked at where bounds don't end it.
-  int maxBelow() const { return isQuick() ? 0 : searcher.anneals() ? 4 : 1; }
+  int maxBelow() const {
+    if (isQuick())
+      return 0;
+    return graph.numOps() <= smallOps ? 12 : searcher.anneals() ? 4 : 1;
+  }
+  /// A value is a large share of the peak there, and a cheaper plan may lie many rungs below; searches are short.
+  static constexpr size_t smallOps = 100;
   static constexpr int stepsBetween = 4;
   /// One plan at the limit is asked for, in the least time.
   bool isQuick() const { return options.effort < 0.05; }
@@ -250,7 +256,7 @@ private:
     front = {};
     for (const PlanFront *part : {&above, &all})
       for (const PlanFront::Point &point : part->points())
-        if (part == &above || !top || point.cost >= top->cost)
+        if (part == &above || (top && point.cost >= top->cost))
           front.add(point);
   }
 
