@@ -13,6 +13,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -298,6 +299,18 @@ TypedAttr neutralElement(Operation *combiner, Type type) {
       .Case<arith::MinSIOp>([&](auto) { return integer(APInt::getSignedMaxValue(width)); })
       .Case<arith::MinUIOp, arith::AndIOp>([&](auto) { return integer(APInt::getAllOnes(width)); })
       .Default([&](auto) { return integer(APInt::getZero(width)); });
+}
+
+SmallVector<Value> emitFor(OpBuilder &builder, Location loc, Value begin, Value end, int64_t step, ValueRange carried,
+                           function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  Value by = arith::ConstantIndexOp::create(builder, loc, step);
+  auto loop = scf::ForOp::create(builder, loc, begin, end, by, carried);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> next = body(loop.getInductionVar(), loop.getRegionIterArgs());
+  if (!carried.empty()) // Without, the loop came with its terminator.
+    scf::YieldOp::create(builder, loc, next);
+  return llvm::to_vector_of<Value>(loop.getResults());
 }
 
 } // namespace remat

@@ -75,6 +75,12 @@ struct BodyInputs {
 /// The op's body for all lanes: what it yields.
 llvm::SmallVector<Lanes> emitBody(LaneBuilder &lanes, mlir::linalg::GenericOp op, const BodyInputs &inputs);
 
+/// A loop; `body` gives what the next iteration carries.
+llvm::SmallVector<mlir::Value>
+emitFor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value begin, mlir::Value end, int64_t step,
+        mlir::ValueRange carried,
+        llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
+
 /// x such that combining it with any value gives that value.
 mlir::TypedAttr neutralElement(mlir::Operation *combiner, mlir::Type type);
 

@@ -130,13 +130,7 @@ private:
   /// `body` gives what the next iteration carries.
   SmallVector<Value> forLoop(Value begin, Value end, int64_t step, ValueRange carried,
                              function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-    auto loop = scf::ForOp::create(builder, loc, begin, end, index(step), carried);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    SmallVector<Value> next = body(loop.getInductionVar(), loop.getRegionIterArgs());
-    if (!carried.empty()) // Without, the loop came with its terminator.
-      scf::YieldOp::create(builder, loc, next);
-    return llvm::to_vector_of<Value>(loop.getResults());
+    return emitFor(builder, loc, begin, end, step, carried, body);
   }
 
   void loadPointers(Block *entry) {

@@ -32,6 +32,11 @@ static bool hasPolynomial(StringRef name) {
                             name);
 }
 
+void populateFunctionPatterns(RewritePatternSet &patterns) {
+  populateMathPolynomialApproximationPatterns(patterns, hasPolynomial);
+  math::populateExpansionPatterns(patterns, {"rsqrt"});
+}
+
 namespace {
 struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandMathPass)
@@ -40,8 +45,7 @@ struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<ModuleOp>> {
   }
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    populateMathPolynomialApproximationPatterns(patterns, hasPolynomial);
-    math::populateExpansionPatterns(patterns, {"rsqrt"});
+    populateFunctionPatterns(patterns);
     arith::populateExpandBFloat16Patterns(patterns);
     GreedyRewriteConfig config;
     config.enableFolding(false);

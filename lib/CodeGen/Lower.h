@@ -18,6 +18,9 @@ namespace remat {
 /// The module may hold modules of kernels instead (`dealKernels`), which are lowered at the same time. Emits errors.
 mlir::LogicalResult lowerKernels(mlir::ModuleOp module, llvm::ArrayRef<EmittedKernel> kernels);
 
+/// Patterns that write exp, log, tanh and the like with simple ops: polynomials that are the same for every device.
+void populateFunctionPatterns(mlir::RewritePatternSet &patterns);
+
 /// Deals the functions of a module to up to `parts` modules in it, of about as many ops each. Kernels are functions of
 /// their own, so what becomes of one doesn't depend on its neighbours.
 void dealKernels(mlir::ModuleOp module, unsigned parts);

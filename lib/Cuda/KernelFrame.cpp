@@ -66,13 +66,7 @@ void KernelFrame::ifThen(Value condition, function_ref<void()> body) {
 
 SmallVector<Value> KernelFrame::forLoop(Value begin, Value end, int64_t step, ValueRange carried,
                                         function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-  auto loop = scf::ForOp::create(builder, loc, begin, end, index(step), carried);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  SmallVector<Value> next = body(loop.getInductionVar(), loop.getRegionIterArgs());
-  if (!carried.empty()) // Without, the loop came with its terminator.
-    scf::YieldOp::create(builder, loc, next);
-  return llvm::to_vector_of<Value>(loop.getResults());
+  return emitFor(builder, loc, begin, end, step, carried, body);
 }
 
 Value KernelFrame::sharedMemory(int64_t elements, Type element) {

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../CodeGen/Lower.h"
 #include "remat/Cuda/Emit.h"
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -28,14 +29,6 @@ using namespace mlir;
 
 namespace remat {
 
-/// As the CPU's (CodeGen/Lower.cpp).
-static bool hasPolynomial(StringRef name) {
-  return llvm::is_contained({math::ExpOp::getOperationName(), math::ExpM1Op::getOperationName(),
-                             math::LogOp::getOperationName(), math::Log1pOp::getOperationName(),
-                             math::TanhOp::getOperationName(), math::ErfOp::getOperationName()},
-                            name);
-}
-
 namespace {
 struct ExpandFunctionsPass : PassWrapper<ExpandFunctionsPass, OperationPass<gpu::GPUModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandFunctionsPass)
@@ -44,8 +37,7 @@ struct ExpandFunctionsPass : PassWrapper<ExpandFunctionsPass, OperationPass<gpu:
   }
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    populateMathPolynomialApproximationPatterns(patterns, hasPolynomial);
-    math::populateExpansionPatterns(patterns, {"rsqrt"});
+    populateFunctionPatterns(patterns);
     GreedyRewriteConfig config;
     config.enableFolding(false);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))

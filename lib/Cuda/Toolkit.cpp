@@ -7,10 +7,10 @@
 
 #include "Toolkit.h"
 
+#include "remat/CodeGen/WorkFolder.h"
 #include "remat/Cuda/Emit.h"
 #include "remat/Plan/OutputFile.h"
 
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -38,41 +38,6 @@ Expected<std::string> findInToolkit(llvm::StringRef path) {
   return makeError((path + " of the CUDA toolkit isn't there").str(), "", note);
 }
 
-namespace {
-
-/// A folder for the files that a program of the toolkit reads and writes; it is gone afterwards.
-class WorkFolder {
-public:
-  static Expected<WorkFolder> make() {
-    WorkFolder folder;
-    if (std::error_code error = llvm::sys::fs::createUniqueDirectory("remat", folder.path))
-      return makeError("no folder for temporary files can be made: " + llvm::StringRef(error.message()).lower(), "",
-                       "TMPDIR says where it is made");
-    return folder;
-  }
-  WorkFolder(WorkFolder &&other) : path(std::exchange(other.path, {})) {}
-  ~WorkFolder() {
-    if (!path.empty())
-      (void)llvm::sys::fs::remove_directories(path);
-  }
-
-  std::string file(llvm::StringRef name) const { return (path + "/" + name).str(); }
-
-private:
-  WorkFolder() = default;
-  llvm::SmallString<128> path;
-};
-
-} // namespace
-
-static std::optional<Error> writeFile(const std::string &path, llvm::StringRef text) {
-  Expected<OutputFile> file = OutputFile::open(path);
-  if (!file)
-    return file.error();
-  file->stream().write(text.data(), std::streamsize(text.size()));
-  return file->commit();
-}
-
 /// Runs a program of the toolkit; gives what it says.
 static Expected<std::string> runTool(llvm::StringRef name, const WorkFolder &folder,
                                      llvm::ArrayRef<std::string> arguments) {
@@ -96,7 +61,7 @@ Expected<Assembled> assemble(llvm::StringRef ptx, llvm::StringRef target) {
   if (!folder)
     return folder.error();
   std::string source = folder->file("kernels.ptx"), object = folder->file("kernels.cubin");
-  if (auto error = writeFile(source, ptx))
+  if (auto error = folder->write("kernels.ptx", ptx))
     return *error;
   Expected<std::string> said = runTool("ptxas", *folder, {"-v", "-arch=" + target.str(), "-o", object, source});
   if (!said)
@@ -114,10 +79,10 @@ Expected<std::string> emitFatbin(llvm::ArrayRef<CubinFor> cubins) {
   std::string whole = folder->file("kernels.fatbin");
   std::vector<std::string> arguments{"-64", "--create=" + whole};
   for (const CubinFor &cubin : cubins) {
-    std::string file = folder->file(cubin.target + ".cubin");
-    if (auto error = writeFile(file, cubin.cubin))
+    std::string name = cubin.target + ".cubin";
+    if (auto error = folder->write(name, cubin.cubin))
       return *error;
-    arguments.push_back("--image3=kind=elf,sm=" + llvm::StringRef(cubin.target).substr(3).str() + ",file=" + file);
+    arguments.push_back("--image3=kind=elf,sm=" + cubin.target.substr(3) + ",file=" + folder->file(name));
   }
   if (Expected<std::string> said = runTool("fatbinary", *folder, arguments); !said)
     return said.error();

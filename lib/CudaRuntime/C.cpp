@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Runtime/Describe.h"
+
 #include "remat-c/RematCuda.h"
 #include "remat/CudaRuntime/CudaExecutable.h"
 #include "remat/Runtime/ProgramFile.h"
@@ -51,15 +53,6 @@ static CudaOptions optionsOf(const remat_cuda_options *given) {
   options.allowTf32 = given->allow_tf32 != 0;
   options.graph = given->graph != 0;
   return options;
-}
-
-static int describe(const std::vector<Program::Value> &values, size_t index, remat_tensor *tensor) {
-  if (index >= values.size())
-    return -1;
-  const Program::Value &value = values[index];
-  *tensor = {value.name.c_str(),      remat_element(value.type.element), value.isUnsigned,
-             value.type.shape.size(), value.type.shape.data(),           value.type.bytes()};
-  return 0;
 }
 
 const char *remat_cuda_error(void) { return lastError.c_str(); }

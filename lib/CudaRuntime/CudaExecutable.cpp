@@ -29,11 +29,7 @@ Expected<std::shared_ptr<const CudaExecutable>> CudaExecutable::create(Program p
   if (auto error = checkCudaCode(program, code))
     return *error;
   auto impl = std::make_unique<Impl>();
-  for (const Buffer &buffer : program.resultBuffers)
-    if (buffer.space == Buffer::Space::Argument)
-      impl->overwritten.push_back(buffer.index);
-  std::ranges::sort(impl->overwritten);
-  impl->overwritten.erase(std::unique(impl->overwritten.begin(), impl->overwritten.end()), impl->overwritten.end());
+  impl->overwritten = findOverwrittenArguments(program);
   impl->program = std::move(program);
   impl->code = std::move(code);
   if (auto error = impl->findForms())

@@ -30,7 +30,7 @@ namespace remat {
 
 struct LargeSearchOptions {
   const std::atomic<bool> *interrupt = nullptr;
-  /// Graphs of up to so many ops try segments at every limit, larger ones where nothing else is found.
+  /// Graphs of up to so many ops try segments and cuts at every limit, larger ones where nothing else is found.
   int32_t segmentsUpTo = 50'000;
   /// Plans to start from besides.
   std::vector<Plan> starts = {};
@@ -52,6 +52,7 @@ public:
   /// from call to call are cheapest.
   std::optional<Found> search(int64_t limitBytes);
 
+  std::span<const Plan> starts() const { return options.starts; }
   /// The lowest peak that a ladder reached so far.
   int64_t lowestPeak() const { return lowest; }
   bool isInterrupted() const { return options.interrupt && options.interrupt->load(std::memory_order_relaxed); }

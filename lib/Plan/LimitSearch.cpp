@@ -49,13 +49,12 @@ LimitSearch::LimitSearch(const Graph &graph, std::span<const double> costs, std:
   double ops = graph.numOps();
   // A change takes longer in a larger graph, so there are no more of them above some thousand ops.
   double usual = std::min({1500 * ops, 150'000 + 300 * ops, 1'000'000.0});
-  auto share = [&](double part) { return std::max<uint64_t>(1000, uint64_t(options.effort * usual * part)); };
   for (SearchOrder &order : given) {
     Order &added = orders.emplace_back();
-    added.moves = share(orders.size() == 1 ? 1 : 1 / double(given.size()));
+    double share = orders.size() == 1 ? 1 : 1 / double(given.size());
+    added.moves = ops > annealedOps ? leastMoves : std::max(leastMoves, uint64_t(options.effort * usual * share));
     added.problem = std::make_unique<GapProblem>(graph, std::move(order.firstExecutions), costs, options.mayRepeat);
-    added.starts = std::move(order.starts);
-    LargeSearchOptions large{.interrupt = options.interrupt, .starts = added.starts};
+    LargeSearchOptions large{.interrupt = options.interrupt, .starts = std::move(order.starts)};
     added.large = std::make_unique<LargeSearch>(*added.problem, large);
     added.reached = GapState(*added.problem, givenPeak).snapshot();
   }
@@ -81,7 +80,7 @@ int64_t LimitSearch::lowestPeak() const {
 
 void LimitSearch::addStarts(PlanFront &front) const {
   for (size_t i = 0; i < orders.size(); ++i)
-    for (const Plan &plan : orders[i].starts) {
+    for (const Plan &plan : orders[i].large->starts()) {
       GapState state(*orders[i].problem, givenPeak);
       front.add(toPoint(i, state, snapshotOf(*orders[i].problem, plan)));
     }
@@ -103,14 +102,14 @@ std::optional<PlanFront::Point> LimitSearch::searchOrder(size_t order, int64_t l
   GapState state(*orders[order].problem, limitBytes);
   GapSearch search(state, seedFor(limitBytes, order, variant), options.interrupt);
   auto anneal = [&](AnnealOptions annealing, double share) {
-    annealing.moves = std::max<uint64_t>(1000, uint64_t(orders[order].moves * share));
+    annealing.moves = std::max(leastMoves, uint64_t(orders[order].moves * share));
     annealing.enough = enough;
     search.anneal(annealing);
   };
   if (variant == 0 && !anneals())
     return std::nullopt;
   if (variant == 1 && (startFromLarge(order, limitBytes, state) || !anneals())) {
-    anneal(fromLarge, anneals() ? 1 : 0);
+    anneal(fromLarge, 1);
     return search.best ? std::optional(toPoint(order, state, std::move(*search.best))) : std::nullopt;
   }
   if (variant == 1)
@@ -181,8 +180,8 @@ std::optional<PlanFront::Point> LimitSearch::searchFromReached(size_t order, int
     state.restore(orders[order].reached);
   GapSearch search(state, seedFor(limitBytes, order, variant), options.interrupt);
   AnnealOptions anneal = isFromLarge ? fromLarge : variant == 0 ? again : first;
-  anneal.moves =
-      anneals() ? std::max<uint64_t>(20 * orders[order].problem->numNodes() + 1000, orders[order].moves / 5) : 1000;
+  uint64_t least = anneals() ? 20 * orders[order].problem->numNodes() + leastMoves : leastMoves;
+  anneal.moves = std::max(least, orders[order].moves / 5);
   search.anneal(anneal);
   if (!search.best)
     return std::nullopt;

@@ -55,12 +55,12 @@ public:
   /// none that is cheaper. What is worth it goes into the front.
   void search(int64_t limitBytes, PlanFront &front);
 
-  /// The near-linear planner's plan in the first order, whether or not there was an interrupt.
-  void searchQuickly(int64_t limitBytes, PlanFront &front) const;
-
   /// The same with a fifth of the work, from the plans where the last call of this function ended. False if nothing was
   /// found.
   bool searchOn(int64_t limitBytes, PlanFront &front);
+
+  /// The near-linear planner's plan in the first order, whether or not there was an interrupt.
+  void searchQuickly(int64_t limitBytes, PlanFront &front) const;
 
   /// Nothing that a search within the limit finds costs less.
   double bound(int64_t limitBytes, double enough) const;
@@ -76,10 +76,10 @@ public:
 
 private:
   static constexpr int32_t annealedOps = 6000;
+  static constexpr uint64_t leastMoves = 1000;
 
   struct Order {
     std::unique_ptr<GapProblem> problem;
-    std::vector<Plan> starts;
     std::unique_ptr<LargeSearch> large; ///< Makes the plan that one of the two annealings starts from.
     GapState::Snapshot reached;
     uint64_t moves; ///< Of one annealing: the first order, that of the program, gets most.

@@ -174,7 +174,7 @@ namespace {
 /// It looks at fixed limits only, the rungs: shares of the peak of the program order, in steps of 1 %, and of 1/4 %
 /// around the limit. What is found at a rung does not depend on the limit asked for, and of the rungs below the limit,
 /// down to where a bound says that none is cheaper, the best counts: so a larger limit never costs more. Where the
-/// bounds are weak it ends after some rungs, and this is not proven any more, though no exception is known.
+/// bounds are weak it ends after some rungs, and a larger limit may cost more, which is rare (docs/Planning.md).
 class Descent {
 public:
   Descent(const Graph &graph, std::span<const double> costs, int64_t limitBytes, const LimitOptions &options)

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "remat-c/Remat.h"
+#include "Describe.h"
+
 #include "remat/Runtime/Executable.h"
 #include "remat/Runtime/ProgramFile.h"
 
@@ -37,15 +38,6 @@ static auto guarded(Make make) noexcept -> decltype(make()) {
     setError({exception.what()});
   }
   return nullptr;
-}
-
-static int describe(const std::vector<Program::Value> &values, size_t index, remat_tensor *tensor) {
-  if (index >= values.size())
-    return -1;
-  const Program::Value &value = values[index];
-  *tensor = {value.name.c_str(),      remat_element(value.type.element), value.isUnsigned,
-             value.type.shape.size(), value.type.shape.data(),           value.type.bytes()};
-  return 0;
 }
 
 const char *remat_error(void) { return lastError.c_str(); }

@@ -25,6 +25,16 @@ struct Executable::Impl {
 Executable::Executable(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 Executable::~Executable() = default;
 const Program &Executable::program() const { return impl->program; }
+std::vector<uint32_t> remat::runtime::findOverwrittenArguments(const Program &program) {
+  std::vector<uint32_t> overwritten;
+  for (const Buffer &buffer : program.resultBuffers)
+    if (buffer.space == Buffer::Space::Argument)
+      overwritten.push_back(buffer.index);
+  std::ranges::sort(overwritten);
+  overwritten.erase(std::unique(overwritten.begin(), overwritten.end()), overwritten.end());
+  return overwritten;
+}
+
 const std::vector<uint32_t> &Executable::overwrittenArguments() const { return impl->overwritten; }
 
 Expected<std::shared_ptr<const Executable>> Executable::create(Program program, std::vector<KernelFunction> kernels,
@@ -48,11 +58,7 @@ Expected<std::shared_ptr<const Executable>> Executable::create(Program program, 
     std::memcpy(constants->data(), program.constants.data(), program.constants.size());
   impl->constants = std::move(*constants);
   std::vector<char>().swap(program.constants);
-  for (const Buffer &buffer : program.resultBuffers)
-    if (buffer.space == Buffer::Space::Argument)
-      impl->overwritten.push_back(buffer.index);
-  std::ranges::sort(impl->overwritten);
-  impl->overwritten.erase(std::unique(impl->overwritten.begin(), impl->overwritten.end()), impl->overwritten.end());
+  impl->overwritten = findOverwrittenArguments(program);
   impl->program = std::move(program);
   impl->kernels = std::move(kernels);
   impl->code = std::move(code);

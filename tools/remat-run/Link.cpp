@@ -6,16 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Link.h"
+#include "remat/CodeGen/WorkFolder.h"
 #include "remat/Plan/OutputFile.h"
 
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
-
-#include <csignal>
 
 namespace path = llvm::sys::path;
 
@@ -48,49 +46,16 @@ Expected<SharedLinker> SharedLinker::find(llvm::StringRef executable) {
                    "", "install one of them, or say --emit=object, which needs none");
 }
 
-namespace {
-
-/// Keeps the signals that end a tool waiting, because nobody else would remove the folder. The linker inherits that;
-/// it runs for less than a second.
-class SignalsWait {
-public:
-  SignalsWait() {
-    sigset_t ending;
-    ::sigemptyset(&ending);
-    for (int signal : {SIGINT, SIGTERM, SIGHUP})
-      ::sigaddset(&ending, signal);
-    ::sigprocmask(SIG_BLOCK, &ending, &before);
-  }
-  ~SignalsWait() { ::sigprocmask(SIG_SETMASK, &before, nullptr); }
-
-private:
-  sigset_t before;
-};
-
-} // namespace
-
-static std::optional<Error> writeFile(const std::string &path, llvm::StringRef text) {
-  Expected<OutputFile> file = OutputFile::open(path);
-  if (!file)
-    return file.error();
-  file->stream().write(text.data(), std::streamsize(text.size()));
-  return file->commit();
-}
-
 Expected<std::string> SharedLinker::link(llvm::ArrayRef<char> object, llvm::StringRef entry,
                                          llvm::StringRef name) const {
-  SignalsWait wait;
-  llvm::SmallString<128> folder;
-  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("remat", folder))
-    return makeError("no folder for temporary files can be made: " + llvm::StringRef(error.message()).lower(), "",
-                     "TMPDIR says where it is made");
-  llvm::scope_exit remove([&] { (void)llvm::sys::fs::remove_directories(folder); });
-  std::string base = folder.str().str() + "/", step = base + "step.o", exported = base + "exported",
-              shared = base + "step.so";
-  if (auto error = writeFile(step, llvm::StringRef(object.data(), object.size())))
+  Expected<WorkFolder> folder = WorkFolder::make();
+  if (!folder)
+    return folder.error();
+  std::string step = folder->file("step.o"), exported = folder->file("exported"), shared = folder->file("step.so");
+  if (auto error = folder->write("step.o", std::string_view(object.data(), object.size())))
     return *error;
   // The runtime's C++ symbols would meet those of another version in the process that loads this.
-  if (auto error = writeFile(exported, ("{ global: " + entry + "_open; remat_*; local: *; };\n").str()))
+  if (auto error = folder->write("exported", ("{ global: " + entry + "_open; remat_*; local: *; };\n").str()))
     return *error;
   // -Xlinker, for names may hold the commas at which -Wl is split.
   std::string script = "--version-script=" + exported, soname = ("-soname=" + name).str();

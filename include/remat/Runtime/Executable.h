@@ -30,6 +30,9 @@ namespace remat::runtime {
 /// step or slot that breaks it.
 std::optional<Error> checkProgram(const Program &program);
 
+/// The numbers of the arguments whose places results take, each once, ascending.
+std::vector<uint32_t> findOverwrittenArguments(const Program &program);
+
 /// A program and its code. Immutable: threads share it, each with a context of its own.
 class Executable {
 public:
