@@ -24,6 +24,12 @@ static constexpr AnnealOptions onTheWay = {.hot = 0.05, .cold = 2e-3};
 static constexpr int descentSteps = 16;
 /// The near-linear planner's plan is mostly not far from the best.
 static constexpr AnnealOptions fromLarge = {.hot = 0.03, .cold = 5e-4};
+/// Nothing is annealed where the near-linear planner's plan costs at most so much more than its bound: on graphs of
+/// that kind it never gained anything, and took nearly all the time.
+static constexpr double closeEnough = 0.015;
+/// Where a tenth of the work gains nothing, the rest doesn't either, but in small graphs, where it takes no time.
+static constexpr double trialShare = 0.1;
+static constexpr int32_t alwaysAnnealed = 400;
 
 void PlanFront::add(Point point) {
   auto place = std::ranges::find_if(list, [&](const Point &other) { return other.peakBytes <= point.peakBytes; });
@@ -86,29 +92,32 @@ void LimitSearch::addStarts(PlanFront &front) const {
     }
 }
 
-/// False, and nothing happens, if the near-linear planner finds nothing.
-bool LimitSearch::startFromLarge(size_t order, int64_t limitBytes, GapState &state) {
+/// The near-linear planner's plan, if it finds one.
+std::optional<PlanFront::Point> LimitSearch::startFromLarge(size_t order, int64_t limitBytes) const {
+  const GapProblem &problem = *orders[order].problem;
   std::optional<LargeSearch::Found> found = orders[order].large->search(limitBytes);
   if (!found)
-    return false;
-  state.restore(snapshotOf(*orders[order].problem, found->plan));
-  state.setLimit(limitBytes);
-  return true;
+    return std::nullopt;
+  GapState state(problem, limitBytes);
+  return toPoint(order, state, snapshotOf(problem, found->plan));
 }
 
-/// Searches at the limit from the program order, or (variant 1) from the near-linear planner's plan, or, where there is
-/// none, on the way down to the limit.
-std::optional<PlanFront::Point> LimitSearch::searchOrder(size_t order, int64_t limitBytes, int variant, double enough) {
+/// Searches at the limit from the program order, or (variant 1) from the plan `start`, or, where there is none, on the
+/// way down to the limit.
+std::optional<PlanFront::Point> LimitSearch::searchOrder(const Start &start, int64_t limitBytes, int variant) {
+  size_t order = start.order;
   GapState state(*orders[order].problem, limitBytes);
   GapSearch search(state, seedFor(limitBytes, order, variant), options.interrupt);
   auto anneal = [&](AnnealOptions annealing, double share) {
-    annealing.moves = std::max(leastMoves, uint64_t(orders[order].moves * share));
-    annealing.enough = enough;
+    annealing.moves = std::max(leastMoves, uint64_t(orders[order].moves * share * start.share));
+    annealing.enough = start.enough;
     search.anneal(annealing);
   };
   if (variant == 0 && !anneals())
     return std::nullopt;
-  if (variant == 1 && (startFromLarge(order, limitBytes, state) || !anneals())) {
+  if (variant == 1 && (start.plan || !anneals())) {
+    if (start.plan)
+      state.restore(start.plan->snapshot);
     anneal(fromLarge, 1);
     return search.best ? std::optional(toPoint(order, state, std::move(*search.best))) : std::nullopt;
   }
@@ -123,7 +132,7 @@ std::optional<PlanFront::Point> LimitSearch::searchOrder(size_t order, int64_t l
   state.setLimit(limitBytes);
   search.best.reset();
   anneal(first, variant == 1 ? 0.5 : 1);
-  for (int i = 0; i < reheats && search.best && search.best->cost > enough; ++i) {
+  for (int i = 0; i < reheats && search.best && search.best->cost > start.enough; ++i) {
     state.restore(*search.best);
     anneal(again, 0.3);
   }
@@ -155,10 +164,35 @@ void LimitSearch::search(int64_t limitBytes, PlanFront &front) {
     const PlanFront::Point *best = front.at(limitBytes);
     if (isInterrupted() || (best && best->cost <= enough))
       continue;
-    for (PlanFront::Point &point :
-         runBoth([&, i = i](int variant) { return searchOrder(i, limitBytes, variant, enough); }))
-      front.add(std::move(point));
+    searchOrder({.order = i, .enough = enough}, limitBytes, front);
   }
+}
+
+void LimitSearch::searchOrder(Start start, int64_t limitBytes, PlanFront &front) {
+  start.plan = startFromLarge(start.order, limitBytes);
+  double least = std::numeric_limits<double>::infinity();
+  if (start.plan) {
+    least = start.plan->cost;
+    front.add(*start.plan);
+  }
+  if (least <= start.enough * (1 + closeEnough))
+    return;
+  auto searchBoth = [&] {
+    bool isBetter = false;
+    for (PlanFront::Point &point : runBoth([&](int variant) { return searchOrder(start, limitBytes, variant); })) {
+      isBetter |= point.cost < least * (1 - 1e-9);
+      front.add(std::move(point));
+    }
+    return isBetter;
+  };
+  bool isSmall = orders[start.order].problem->numNodes() <= alwaysAnnealed;
+  if (start.plan && anneals() && !isSmall) {
+    start.share = trialShare;
+    if (!searchBoth())
+      return;
+    start.share = 1;
+  }
+  searchBoth();
 }
 
 void LimitSearch::searchQuickly(int64_t limitBytes, PlanFront &front) const {
@@ -175,9 +209,9 @@ std::optional<PlanFront::Point> LimitSearch::searchFromReached(size_t order, int
   if (variant == 0 && !anneals())
     return std::nullopt;
   GapState state(*orders[order].problem, limitBytes);
-  bool isFromLarge = variant == 1 && startFromLarge(order, limitBytes, state);
-  if (!isFromLarge)
-    state.restore(orders[order].reached);
+  std::optional<PlanFront::Point> fromLargePlan = variant == 1 ? startFromLarge(order, limitBytes) : std::nullopt;
+  bool isFromLarge = fromLargePlan.has_value();
+  state.restore(isFromLarge ? fromLargePlan->snapshot : orders[order].reached);
   GapSearch search(state, seedFor(limitBytes, order, variant), options.interrupt);
   AnnealOptions anneal = isFromLarge ? fromLarge : variant == 0 ? again : first;
   uint64_t least = anneals() ? 20 * orders[order].problem->numNodes() + leastMoves : leastMoves;

@@ -85,9 +85,17 @@ private:
     uint64_t moves; ///< Of one annealing: the first order, that of the program, gets most.
   };
 
+  struct Start {
+    size_t order;
+    double enough;    ///< No plan in this order costs less.
+    double share = 1; ///< Of the usual work.
+    std::optional<PlanFront::Point> plan = {};
+  };
+
   uint64_t seedFor(int64_t limitBytes, size_t order, int variant) const;
-  bool startFromLarge(size_t order, int64_t limitBytes, GapState &state);
-  std::optional<PlanFront::Point> searchOrder(size_t order, int64_t limitBytes, int variant, double enough);
+  std::optional<PlanFront::Point> startFromLarge(size_t order, int64_t limitBytes) const;
+  void searchOrder(Start start, int64_t limitBytes, PlanFront &front);
+  std::optional<PlanFront::Point> searchOrder(const Start &start, int64_t limitBytes, int variant);
   std::optional<PlanFront::Point> searchFromReached(size_t order, int64_t limitBytes, int variant);
   PlanFront::Point toPoint(size_t order, GapState &state, GapState::Snapshot snapshot) const;
 
