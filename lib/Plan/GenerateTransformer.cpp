@@ -48,12 +48,13 @@ public:
   std::optional<Error> check() const {
     if (model % heads)
       return Error{formatText("dmodel={} is no multiple of heads={}", model, heads)};
-    // The largest numbers in the graph are FLOPs; 64 bounds the ops of a layer.
+    // The largest numbers in the graph are FLOPs; 64 bounds the ops of a layer, and those around all layers.
     double b = double(batch), s = double(sequence), d = double(model);
-    double largest =
-        std::max({32 * b * s * d * d, 2 * b * s * s * (d + double(heads)), 4 * b * s * d * double(vocabulary)});
-    if (largest * 64 * double(layers + 1) > 0x1p60)
-      return Error{"the numbers of this step add up to more than 2^60", "", "make it smaller"};
+    double inLayer = std::max(32 * b * s * d * d, 2 * b * s * s * (d + double(heads)));
+    double largest = std::max(inLayer, 4 * b * s * d * double(vocabulary));
+    if (64 * (largest + inLayer * double(layers)) > 0x1p60)
+      return Error{"the numbers of this step add up to more than 2^60", "",
+                   "lower batch, seq, dmodel, vocab or layers, such as to batch=1"};
     return std::nullopt;
   }
 

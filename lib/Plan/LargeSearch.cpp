@@ -9,6 +9,7 @@
 
 #include "CutPlan.h"
 #include "LargeSearchGreedy.h"
+#include "Stopper.h"
 #include "remat/Plan/Planners.h"
 
 #include <cmath>
@@ -109,6 +110,33 @@ std::optional<LargeSearch::Found> LargeSearch::search(int64_t limitBytes) {
     tryFrom(segments, target, best);
   for (const Plan &plan : planByCut(problem, limitBytes))
     tryCut(plan, limitBytes, best);
+  return best;
+}
+
+std::optional<LargeSearch::Found> LargeSearch::searchQuickly(int64_t limitBytes) {
+  options.interrupt = nullptr;
+  double seconds = 0.5 + 5e-6 * problem.numNodes();
+  if (!down)
+    down = Ladder{LargeState(problem)};
+  LargeGreedy(down->state, limitBytes, down->price, Stopper(seconds).flag()).lower();
+  lowest = std::min(lowest, down->state.peak());
+  std::optional<Found> best = down->state.peak() <= limitBytes ? std::optional(found(down->state)) : std::nullopt;
+  down.reset(); // It stands on no rung.
+  if (best)
+    return best;
+  findSegments();
+  Stopper stopper(seconds);
+  for (const Plan &segments : *segmentPlans) {
+    LargeState state(problem);
+    state.load(segments);
+    lowest = std::min(lowest, state.peak());
+    if (state.peak() > limitBytes)
+      continue;
+    double price = 0;
+    LargeGreedy(state, limitBytes, price, stopper.flag()).takeBack(0);
+    if (!best || state.cost() < best->extraCost)
+      best = found(state);
+  }
   return best;
 }
 

@@ -51,6 +51,9 @@ public:
   /// A plan with a peak of at most `limitBytes`, or nothing. A lower limit costs at least as much. Limits that fall
   /// from call to call are cheapest.
   std::optional<Found> search(int64_t limitBytes);
+  /// A plan after an interrupt, in about a second for each 100,000 ops: from where it left the ladder at once to the
+  /// limit, or, where that takes longer, segments that keep it.
+  std::optional<Found> searchQuickly(int64_t limitBytes);
 
   std::span<const Plan> starts() const { return options.starts; }
   /// The lowest peak that a ladder reached so far.

@@ -122,9 +122,7 @@ void LargeGreedy::pushInputs() {
 void LargeGreedy::pass() {
   findWeights();
   collect();
-  for (size_t count = 0; !heap.empty() && state.peak() > limitBytes; ++count) {
-    if (count % 1024 == 0 && isInterrupted())
-      return;
+  while (!heap.empty() && state.peak() > limitBytes && !isInterrupted()) {
     std::ranges::pop_heap(heap, isLater, &Candidate::key);
     Candidate top = heap.back();
     heap.pop_back();
@@ -203,11 +201,8 @@ void LargeGreedy::takeBack(double leastCost) {
   std::ranges::sort(heap, [](const Candidate &a, const Candidate &b) {
     return std::tuple(b.key, a.stage, a.node) < std::tuple(a.key, b.stage, b.node);
   });
-  for (size_t i = 0; i < heap.size(); ++i) {
-    if (i % 1024 == 0 && isInterrupted())
-      return;
+  for (size_t i = 0; i < heap.size() && !isInterrupted(); ++i)
     tryKeep(heap[i].node, heap[i].stage, leastCost);
-  }
 }
 
 } // namespace remat

@@ -195,16 +195,6 @@ void LimitSearch::searchOrder(Start start, int64_t limitBytes, PlanFront &front)
   searchBoth();
 }
 
-void LimitSearch::searchQuickly(int64_t limitBytes, PlanFront &front) const {
-  const GapProblem &problem = *orders.front().problem;
-  LargeSearch large(problem);
-  std::optional<LargeSearch::Found> found = large.search(limitBytes);
-  if (!found)
-    return;
-  GapState state(problem, limitBytes);
-  front.add(toPoint(0, state, snapshotOf(problem, found->plan)));
-}
-
 std::optional<PlanFront::Point> LimitSearch::searchFromReached(size_t order, int64_t limitBytes, int variant) {
   if (variant == 0 && !anneals())
     return std::nullopt;

@@ -59,9 +59,6 @@ public:
   /// found.
   bool searchOn(int64_t limitBytes, PlanFront &front);
 
-  /// The near-linear planner's plan in the first order, whether or not there was an interrupt.
-  void searchQuickly(int64_t limitBytes, PlanFront &front) const;
-
   /// Nothing that a search within the limit finds costs less.
   double bound(int64_t limitBytes, double enough) const;
 

@@ -18,6 +18,7 @@
 #include "remat/Plan/Simulator.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -107,17 +108,21 @@ static constexpr size_t reorderedOps = 6000;
 /// In the largest graphs even a bound takes longer than the plan.
 static constexpr size_t boundedOps = 200'000;
 
+/// After an interrupt it ends with the first plan that it comes to.
 static Expected<LimitedPlan> planLarge(const Graph &graph, std::span<const double> costs, int64_t limitBytes,
                                        const LimitOptions &options) {
   GapProblem problem(graph, programOrder(graph).steps, costs, options.mayRepeat);
   LargeSearch search(problem, {.interrupt = options.interrupt});
   std::optional<LargeSearch::Found> found = search.search(limitBytes);
+  bool isInterrupted = search.isInterrupted();
+  if (!found && isInterrupted)
+    found = search.searchQuickly(limitBytes);
   if (!found)
     return noneFound(graph, limitBytes, search.lowestPeak(), options);
   double bound = 0;
-  if (options.order == ExecutionOrder::Given && graph.numOps() <= boundedOps && !search.isInterrupted())
+  if (options.order == ExecutionOrder::Given && graph.numOps() <= boundedOps && !isInterrupted)
     bound = boundCost(graph, costs, limitBytes, {.rounds = 40, .enough = found->extraCost, .inputDepth = 2}).extraCost;
-  return LimitedPlan{{std::move(found->plan), found->peakBytes, found->extraCost}, bound, search.isInterrupted()};
+  return LimitedPlan{{std::move(found->plan), found->peakBytes, found->extraCost}, bound, isInterrupted};
 }
 
 static std::vector<FrontPlan> frontOfLarge(const Graph &graph, std::span<const double> costs,
@@ -167,6 +172,20 @@ static std::vector<SearchOrder> chooseOrders(const Graph &graph, const LimitOpti
   return orders;
 }
 
+/// Down the rungs, each from where the last one ended. It ends where a few in a row have no plan: at the floor.
+static PlanFront searchDown(LimitSearch &searcher, const Rungs &rungs, const LimitOptions &options) {
+  static constexpr int maxFailures = 3;
+  PlanFront front;
+  searcher.addStarts(front);
+  for (int number = 0, failures = 0; number < Rungs::count && failures < maxFailures && !searcher.isInterrupted();
+       ++number) {
+    failures = searcher.searchOn(rungs[number], front) ? 0 : failures + 1;
+    if (options.progress)
+      options.progress({rungs[number], std::nullopt});
+  }
+  return front;
+}
+
 namespace {
 
 /// The search at the limit, and below it as long as a cheaper plan may lie there.
@@ -206,8 +225,10 @@ public:
       if (isProven(*bound) || isSettledAt(rungs[number + 1]))
         break;
     }
-    if (!best())
-      searchAtLast();
+    if (graph.numOps() <= smallOps && !isQuick() && !isProven(bound.value_or(0)))
+      downhill = searchDown(searcher, rungs, options);
+    if (!best() && !searcher.isInterrupted())
+      searchAt(limitBytes);
     return result(bound.value_or(0));
   }
 
@@ -232,14 +253,6 @@ private:
       options.progress({rungBytes, best() ? std::optional(best()->cost) : std::nullopt});
   }
 
-  /// Where no rung has a plan: at the limit itself, and after an interrupt what takes next to no time.
-  void searchAtLast() {
-    if (searcher.isInterrupted())
-      searcher.searchQuickly(limitBytes, front);
-    else
-      searchAt(limitBytes);
-  }
-
   /// A plan that is found here counts only if it is not cheaper than what is found at the rung above, which other
   /// limits see, and these rungs not.
   void searchBetween(int number) {
@@ -261,8 +274,11 @@ private:
   }
 
   const PlanFront::Point *best() const {
-    const PlanFront::Point *found = front.at(limitBytes), *start = starts.at(limitBytes);
-    return found && (!start || found->cost <= start->cost) ? found : start;
+    const PlanFront::Point *least = nullptr;
+    for (const PlanFront *part : {&front, &starts, &downhill})
+      if (const PlanFront::Point *point = part->at(limitBytes); point && (!least || point->cost < least->cost))
+        least = point;
+    return least;
   }
   double enough() const {
     const PlanFront::Point *point = best();
@@ -298,6 +314,8 @@ private:
   Expected<LimitedPlan> result(double bound) const {
     if (const PlanFront::Point *point = best())
       return LimitedPlan{searcher.toPlan(*point), bound, searcher.isInterrupted()};
+    if (searcher.isInterrupted())
+      return planLarge(graph, costs, limitBytes, options);
     return noneFound(graph, limitBytes, searcher.lowestPeak(), options);
   }
 
@@ -311,6 +329,7 @@ private:
   LimitSearch searcher;
   PlanFront starts; ///< What searches start from: never left out for a rung.
   PlanFront front;
+  PlanFront downhill; ///< What planFront finds: so no plan of a small graph's front is cheaper at its own peak.
 };
 
 } // namespace
@@ -338,7 +357,7 @@ static Expected<LimitedPlan> orAsChain(const Graph &graph, std::span<const doubl
   return found ? LimitedPlan{std::move(best), found->extraCostBound, found->interrupted} : LimitedPlan{std::move(best)};
 }
 
-/// Adds the chain's plans within the rungs, and leaves out what is not worth having any more.
+/// Adds the chain's plans within the rungs.
 static void addAsChain(const Graph &graph, std::span<const double> costs, const LimitOptions &options,
                        std::vector<FrontPlan> &plans) {
   std::optional<ChainFront> chain = frontOfChain(graph, costs, options);
@@ -351,6 +370,10 @@ static void addAsChain(const Graph &graph, std::span<const double> costs, const 
       plans.push_back({chain->plan(*found), chain->points()[*found].peakBytes, chain->points()[*found].extraCost});
       last = found;
     }
+}
+
+/// Sorts from the cheapest to the smallest, and leaves out what is not worth having.
+static void keepFront(std::vector<FrontPlan> &plans) {
   std::ranges::sort(plans, {}, [](const FrontPlan &plan) { return std::pair(plan.extraCost, plan.peakBytes); });
   int64_t least = std::numeric_limits<int64_t>::max();
   std::erase_if(plans, [&](const FrontPlan &plan) {
@@ -391,20 +414,14 @@ std::vector<FrontPlan> planFront(const Graph &graph, std::span<const double> cos
   if (graph.numOps() > descentOps)
     return frontOfLarge(graph, costs, options);
   LimitSearch searcher(graph, costs, chooseOrders(graph, options), options);
-  PlanFront front;
-  searcher.addStarts(front);
-  Rungs rungs(peakOf(graph));
-  static constexpr int maxFailures = 3; // In a row: the floor.
-  for (int number = 0, failures = 0; number < Rungs::count && failures < maxFailures && !searcher.isInterrupted();
-       ++number) {
-    failures = searcher.searchOn(rungs[number], front) ? 0 : failures + 1;
-    if (options.progress)
-      options.progress({rungs[number], std::nullopt});
-  }
-  std::vector<FrontPlan> plans;
+  int64_t peak = peakOf(graph);
+  // The program order is there even after an interrupt at once.
+  std::vector<FrontPlan> plans{{programOrder(graph), peak, 0}};
+  PlanFront front = searchDown(searcher, Rungs(peak), options);
   for (const PlanFront::Point &point : front.points())
     plans.push_back(searcher.toPlan(point));
   addAsChain(graph, costs, options, plans);
+  keepFront(plans);
   return plans;
 }
 

@@ -150,7 +150,7 @@ void remat::writePlan(std::ostream &out, const Graph &graph, const Plan &plan, b
   json.raw(interrupted ? ",\n  \"interrupted\": true\n}\n" : "\n}\n");
 }
 
-void remat::writePlans(std::ostream &out, const Graph &graph, std::span<const FrontPlan> plans) {
+void remat::writePlans(std::ostream &out, const Graph &graph, std::span<const FrontPlan> plans, bool interrupted) {
   JsonWriter json(out);
   json.raw("{\n  \"schema\": 1,\n  \"graph\": ").string(graph.name()).raw(",\n  \"plans\": [");
   for (size_t i = 0; i < plans.size(); ++i) {
@@ -158,5 +158,5 @@ void remat::writePlans(std::ostream &out, const Graph &graph, std::span<const Fr
     writeSteps(json, graph, plans[i].plan, "      ");
     json.raw("\n    }");
   }
-  json.raw("\n  ]\n}\n");
+  json.raw(interrupted ? "\n  ],\n  \"interrupted\": true\n}\n" : "\n  ]\n}\n");
 }

@@ -61,25 +61,49 @@ static Expected<PolicyRequest> readRequest(const Graph &graph, const PlanOptions
   return request;
 }
 
+/// Finds options that would do nothing in this graph.
+static std::optional<Error> checkUse(const Graph &graph, const PlanOptions &options, const PolicyRequest &request) {
+  bool hasRegionPolicies =
+      std::ranges::any_of(graph.regions(), [](const RegionInfo &region) { return !region.policy.empty(); });
+  if (hasRegionPolicies && options.order == "free" && !options.searches())
+    return Error{"--order=free and policies of regions contradict each other",
+                 {},
+                 "a policy keeps the order; add --memory-limit=SIZE"};
+  if (!request.policy.isSaveEverything() || namesSqrtN(options.policy) || hasRegionPolicies)
+    return std::nullopt;
+  if (options.cutsSegments() && !options.searches())
+    return Error{formatText("--segments={} does nothing: {} recomputes nothing{}", options.segments, options.policy,
+                            options.recompute.empty() ? "" : " else"),
+                 {},
+                 "add a policy, such as --policy=save-nothing, or --memory-limit=SIZE: it leaves inputs of segments "
+                 "saved"};
+  if (options.prune && options.recompute.empty())
+    return Error{formatText("--prune does nothing: {} recomputes nothing", options.policy),
+                 {},
+                 "add a policy, such as --policy=save-nothing, or leave it out"};
+  return std::nullopt;
+}
+
 Expected<PolicyPlan> plan(const Graph &graph, const PlanOptions &options) {
   if (std::optional<Error> error = check(options))
     return std::move(*error);
   Expected<PolicyRequest> request = readRequest(graph, options);
   if (!request)
     return request.error();
+  if (std::optional<Error> error = checkUse(graph, options, *request))
+    return std::move(*error);
   Expected<PolicyPlan> planned = namesSqrtN(options.policy) ? planSqrtN(graph, *request)
                                  : options.hasLimit()       ? planWithLimit(graph, options, *request)
                                                             : planPolicy(graph, *request);
   if (!planned)
     return planned;
-  if (options.order == "free" && !options.hasLimit() && options.pareto == 0)
+  if (options.order == "free" && !options.searches()) {
     planned->plan.steps = lowerPeakByOrder(graph, 0, 1, uint64_t(options.seed), options.interrupt);
-  if (options.pareto == 0)
-    return planned;
-  Expected<std::vector<FrontPlan>> front = planPareto(graph, options, *request);
-  if (!front)
-    return front.error();
-  planned->front = std::move(*front);
+    planned->interrupted = options.interrupt && options.interrupt->load(std::memory_order_relaxed);
+  }
+  if (options.pareto > 0)
+    if (std::optional<Error> error = addPareto(graph, options, *request, *planned))
+      return std::move(*error);
   return planned;
 }
 

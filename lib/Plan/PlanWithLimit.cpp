@@ -8,35 +8,26 @@
 #include "PlanWithLimit.h"
 
 #include "PolicyPlan.h"
+#include "Size.h"
+#include "Stopper.h"
 #include "Text.h"
 #include "remat/Plan/Simulator.h"
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
-#include <cmath>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
 
 namespace remat {
 
-/// `text` as a number followed by `unit`; nothing if it isn't.
-static std::optional<double> numberBefore(std::string_view text, std::string_view unit) {
-  if (!text.ends_with(unit))
-    return std::nullopt;
-  text.remove_suffix(unit.size());
-  double number = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || !(number >= 0) || number > 1e15)
-    return std::nullopt;
-  return number;
-}
-
 static std::optional<double> parseSeconds(std::string_view text) {
-  for (auto [unit, seconds] : {std::pair("ms", 1e-3), std::pair("min", 60.0), std::pair("s", 1.0)})
-    if (std::optional<double> number = numberBefore(text, unit); number && *number > 0)
-      return *number * seconds;
+  double number = 0;
+  const char *end = text.data() + text.size();
+  auto [read, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || !(number > 0) || number > 1e15)
+    return std::nullopt;
+  static constexpr std::pair<std::string_view, double> units[] = {{"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}};
+  for (auto [unit, seconds] : units)
+    if (std::string_view(read, end) == unit)
+      return number * seconds;
   return std::nullopt;
 }
 
@@ -48,8 +39,7 @@ static std::optional<Error> checkSize(std::string_view flag, const std::string &
       return Error{formatText("--{}={}: a share of what?", flag, text),
                    {},
                    "say a size such as 80GiB; --memory-limit=N% is a share of the peak of the graph as given"};
-    std::optional<double> percent = numberBefore(text, "%");
-    if (percent && *percent > 0 && *percent <= 1000)
+    if (parseShare(text, 0))
       return std::nullopt;
     return Error{
         formatText("--{}={}: no share of a peak", flag, text), {}, "say a share such as 70%, or a size such as 8GiB"};
@@ -60,6 +50,41 @@ static std::optional<Error> checkSize(std::string_view flag, const std::string &
   if (*size == 0)
     return Error{formatText("--{}={}: nothing fits into no memory", flag, text), {}, "say a size such as 8GiB"};
   return std::nullopt;
+}
+
+/// Options that a search takes, without one; and with one, options that it has no use for.
+static std::optional<Error> checkSearch(const PlanOptions &options) {
+  if (!options.searches()) {
+    for (auto [flag, isGiven] : {std::pair("cost", options.cost != "time"),
+                                 {"time-limit", !options.timeLimit.empty()},
+                                 {"effort", options.effort != 100},
+                                 {"seed", options.seed != 1}})
+      if (isGiven)
+        return Error{
+            formatText("--{} goes with a search", flag), {}, "add --memory-limit=SIZE or --pareto=N, or leave it out"};
+    if (options.order == "free" && (options.policy != "save-everything" || !options.recompute.empty()))
+      return Error{"--order=free and a policy contradict each other",
+                   {},
+                   "a policy keeps the order; add --memory-limit=SIZE, or ask for the order alone"};
+    return std::nullopt;
+  }
+  std::string_view search = options.hasLimit() ? "a memory limit" : "--pareto";
+  auto contradicts = [&](std::string_view flag, std::string_view wayOut) {
+    return Error{formatText("{} and {} contradict each other", flag, search), {}, std::string(wayOut)};
+  };
+  if (!options.recompute.empty())
+    return contradicts("--recompute", "the search chooses what is recomputed; --keep=NAME says what is not");
+  if (options.hasLimit() && options.prune)
+    return contradicts("--prune", "leave it out: the search recomputes only what the limit asks for");
+  if (options.hasLimit() && options.policy == "sqrt-n")
+    return contradicts("--policy=sqrt-n", "leave the policy out: a plan under a limit is never worse");
+  if (Expected<Policy> policy = Policy::parse(options.policy); policy && policy->budgetRatio())
+    return contradicts("--policy=" + options.policy, "write --policy=min-cut: the search finds what to do with less");
+  return std::nullopt;
+}
+
+Error paretoOutOfRange(int64_t count) {
+  return {formatText("--pareto={}: out of range", count), {}, "say how many plans, from 1 to 1000"};
 }
 
 std::optional<Error> checkLimitOptions(const PlanOptions &options) {
@@ -73,101 +98,34 @@ std::optional<Error> checkLimitOptions(const PlanOptions &options) {
     return Error{formatText("unknown --cost '{}'", options.cost), {}, "say --cost=time or --cost=flops"};
   if (!options.timeLimit.empty() && !parseSeconds(options.timeLimit))
     return Error{
-        formatText("--time-limit={}: no time", options.timeLimit), {}, "say a time such as 10s, 500ms or 2min"};
+        formatText("--time-limit={}: no time", options.timeLimit), {}, "say a time such as 500ms, 10s, 2min or 1h"};
   if (options.effort < 1 || options.effort > 1'000'000)
     return Error{formatText("--effort={}: out of range", options.effort),
                  {},
                  "say a percentage from 1 to 1000000; 100 is usual"};
   if (options.pareto < 0 || options.pareto > 1000)
-    return Error{formatText("--pareto={}: out of range", options.pareto), {}, "say how many plans, up to 1000"};
-  bool searches = options.hasLimit() || options.pareto > 0;
-  auto onlySearches = [&](std::string_view flag, bool isGiven) {
-    return isGiven && !searches ? std::optional(Error{formatText("--{} goes with a search", flag),
-                                                      {},
-                                                      "add --memory-limit=SIZE or --pareto=N, or leave it out"})
-                                : std::nullopt;
-  };
-  for (auto error :
-       {onlySearches("cost", options.cost != "time"), onlySearches("time-limit", !options.timeLimit.empty()),
-        onlySearches("effort", options.effort != 100), onlySearches("seed", options.seed != 1)})
-    if (error)
-      return error;
-  if (searches && !options.recompute.empty())
-    return Error{"--recompute and a memory limit contradict each other",
-                 {},
-                 "the search chooses what is recomputed; --keep=NAME says what is not"};
-  if (options.hasLimit() && options.policy == "sqrt-n")
-    return Error{"--policy=sqrt-n and a memory limit contradict each other",
-                 {},
-                 "leave the policy out: a plan under a limit is never worse"};
-  if (Expected<Policy> policy = Policy::parse(options.policy); options.hasLimit() && policy && policy->budgetRatio())
-    return Error{formatText("--policy={} and a memory limit contradict each other", options.policy),
-                 {},
-                 "write --policy=min-cut: the limit says how much memory there is"};
-  if (options.order == "free" && !searches && (options.policy != "save-everything" || !options.recompute.empty()))
-    return Error{"--order=free and a policy contradict each other",
-                 {},
-                 "a policy keeps the order; add --memory-limit=SIZE, or ask for the order alone"};
-  return std::nullopt;
+    return paretoOutOfRange(options.pareto);
+  return checkSearch(options);
 }
 
 /// The limit on the peak, in bytes.
 static Expected<int64_t> findLimit(const Graph &graph, const PlanOptions &options) {
   int64_t limit = std::numeric_limits<int64_t>::max();
-  if (options.memoryLimit.ends_with('%')) {
-    double peak = double(simulate(graph, programOrder(graph)).peakBytes);
-    limit = int64_t(std::ceil(peak * *numberBefore(options.memoryLimit, "%") / 100));
-  } else if (!options.memoryLimit.empty()) {
+  if (options.memoryLimit.ends_with('%'))
+    limit = *parseShare(options.memoryLimit, simulate(graph, programOrder(graph)).peakBytes);
+  else if (!options.memoryLimit.empty())
     limit = *parseSize(options.memoryLimit);
-  }
   if (!options.deviceMemory.empty()) {
     int64_t device = *parseSize(options.deviceMemory), resident = graph.residentBytes();
     if (device <= resident)
-      return makeError(
-          formatText("the arguments alone take {} bytes, which leaves nothing of --device-memory={}", resident, options.deviceMemory),
-          {}, "no plan changes what the caller owns; take a larger device, or fewer or smaller parameters");
+      return makeError(formatText("the arguments alone take {} bytes, which leaves nothing of --device-memory={}",
+                                  resident, options.deviceMemory),
+                       {},
+                       "no plan changes what the caller owns; take a larger device, or fewer or smaller parameters");
     limit = std::min(limit, device - resident);
   }
   return limit;
 }
-
-namespace {
-
-/// Sets a flag when the time is over, or when the user's flag is set.
-class Stopper {
-public:
-  Stopper(double seconds, const std::atomic<bool> *other)
-      : watcher([this, seconds, other] { watch(seconds, other); }) {}
-  ~Stopper() {
-    {
-      std::lock_guard lock(mutex);
-      isOver = true;
-    }
-    wake.notify_all();
-    watcher.join();
-  }
-  const std::atomic<bool> *flag() const { return &stopped; }
-
-private:
-  void watch(double seconds, const std::atomic<bool> *other) {
-    using namespace std::chrono;
-    auto end = steady_clock::now() + duration<double>(seconds);
-    std::unique_lock lock(mutex);
-    while (!isOver) {
-      wake.wait_for(lock, milliseconds(10));
-      if (steady_clock::now() >= end || (other && other->load(std::memory_order_relaxed)))
-        stopped.store(true, std::memory_order_relaxed);
-    }
-  }
-
-  std::atomic<bool> stopped = false;
-  std::mutex mutex;
-  std::condition_variable wake;
-  bool isOver = false;
-  std::thread watcher;
-};
-
-} // namespace
 
 static std::vector<double> costsOf(const Graph &graph, const PlanOptions &options) {
   std::vector<double> costs(graph.numOps());
@@ -176,23 +134,25 @@ static std::vector<double> costsOf(const Graph &graph, const PlanOptions &option
   return costs;
 }
 
-/// What the user wants saved runs once.
+/// By op: false where the user wants its results saved; empty where nothing is. save-everything leaves all to the
+/// search, but for names, regions with policies of their own, and inputs of segments that the user asks for.
 static Expected<std::vector<bool>> findRepeatable(const Graph &graph, const PlanOptions &options,
-                                                  const PolicyRequest &request) {
-  std::vector<bool> result;
-  bool savesAll = request.policy.isSaveEverything();
-  if (savesAll && options.keep.empty())
-    return result;
+                                                  PolicyRequest request) {
+  bool savesInputs = !request.policy.isSaveEverything() || options.cutsSegments();
+  if (request.policy.isSaveEverything())
+    request.policy = Policy::saveNothing();
   Expected<Decisions> decisions = decide(graph, request);
   if (!decisions)
     return decisions.error();
-  result.assign(graph.numOps(), true);
+  std::vector<bool> result(graph.numOps(), true);
   for (size_t v = 0; v < graph.numValues(); ++v) {
-    OpId producer = graph.producer(ValueId(v));
     Reason reason = decisions->reasons[v];
-    if (producer && (reason == Reason::Kept || (!savesAll && (reason == Reason::Policy || reason == Reason::Crosses))))
-      result[producer.index()] = false;
+    if (OpId producer = graph.producer(ValueId(v)))
+      if (reason == Reason::Kept || reason == Reason::Policy || (savesInputs && reason == Reason::Crosses))
+        result[producer.index()] = false;
   }
+  if (std::ranges::find(result, false) == result.end())
+    result.clear();
   return result;
 }
 
@@ -246,24 +206,17 @@ Expected<PolicyPlan> planWithLimit(const Graph &graph, const PlanOptions &option
   outcome.costBound = found->extraCostBound;
   for (double cost : costs)
     outcome.costBound += cost;
-  outcome.costIsFlops = options.cost == "flops";
-  outcome.interrupted = found->interrupted;
   PolicyPlan result{std::move(found->best.plan), {}, outcome};
+  result.costIsFlops = options.cost == "flops";
+  result.interrupted = found->interrupted;
   result.reasons = explain(graph, result.plan);
   return result;
 }
 
-Expected<std::vector<FrontPlan>> planPareto(const Graph &graph, const PlanOptions &options,
-                                            const PolicyRequest &request) {
-  Expected<LimitOptions> search = searchOptions(graph, options, request);
-  if (!search)
-    return search.error();
-  std::optional<Stopper> stopper;
-  if (!options.timeLimit.empty())
-    search->interrupt = stopper.emplace(*parseSeconds(options.timeLimit), options.interrupt).flag();
-  std::vector<FrontPlan> all = planFront(graph, costsOf(graph, options), *search), chosen;
-  size_t count = std::min<size_t>(options.pareto, all.size());
-  // Evenly by peak, both ends among them.
+/// `count` of the plans, evenly by peak, both ends among them.
+static std::vector<FrontPlan> choose(std::vector<FrontPlan> all, size_t count) {
+  count = std::min(count, all.size());
+  std::vector<FrontPlan> chosen;
   double high = double(all.front().peakBytes), low = double(all.back().peakBytes);
   size_t next = 0;
   for (size_t i = 0; i < count; ++i) {
@@ -275,6 +228,20 @@ Expected<std::vector<FrontPlan>> planPareto(const Graph &graph, const PlanOption
       break;
   }
   return chosen;
+}
+
+std::optional<Error> addPareto(const Graph &graph, const PlanOptions &options, const PolicyRequest &request,
+                               PolicyPlan &planned) {
+  Expected<LimitOptions> search = searchOptions(graph, options, request);
+  if (!search)
+    return search.error();
+  std::optional<Stopper> stopper;
+  if (!options.timeLimit.empty())
+    search->interrupt = stopper.emplace(*parseSeconds(options.timeLimit), options.interrupt).flag();
+  planned.front = choose(planFront(graph, costsOf(graph, options), *search), size_t(options.pareto));
+  planned.costIsFlops = options.cost == "flops";
+  planned.interrupted |= search->interrupt && search->interrupt->load(std::memory_order_relaxed);
+  return std::nullopt;
 }
 
 } // namespace remat

@@ -17,8 +17,8 @@ std::optional<Error> checkLimitOptions(const PlanOptions &options);
 /// The cheapest plan within the limit. What the policy and `keep` save never runs again.
 Expected<PolicyPlan> planWithLimit(const Graph &graph, const PlanOptions &options, const PolicyRequest &request);
 
-/// `options.pareto` plans from the cheapest to the smallest, in which the same never runs again.
-Expected<std::vector<FrontPlan>> planPareto(const Graph &graph, const PlanOptions &options,
-                                            const PolicyRequest &request);
+/// Adds `options.pareto` plans from the cheapest to the smallest, in which the same never runs again.
+std::optional<Error> addPareto(const Graph &graph, const PlanOptions &options, const PolicyRequest &request,
+                               PolicyPlan &planned);
 
 } // namespace remat

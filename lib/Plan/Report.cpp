@@ -54,10 +54,9 @@ static void describeLimit(Report &report, const LimitOutcome &limit) {
   report.memoryLimitBytes = limit.limitBytes;
   report.lowerBoundPeakBytes = limit.peakBound;
   report.order = limit.order == ExecutionOrder::Given ? "given" : "free";
-  report.interrupted = limit.interrupted;
-  double before = limit.costIsFlops ? double(report.before.flops) : report.before.costNs;
-  double after = limit.costIsFlops ? double(report.after.flops) : report.after.costNs;
-  if (!limit.costIsFlops)
+  double before = report.costIsFlops ? double(report.before.flops) : report.before.costNs;
+  double after = report.costIsFlops ? double(report.after.flops) : report.after.costNs;
+  if (!report.costIsFlops)
     report.lowerBoundCostNs = limit.costBound;
   // Sums of costs in another order differ by rounding.
   report.gap = before > 0 ? std::max(0.0, (after - limit.costBound) / before) : 0;
@@ -65,11 +64,14 @@ static void describeLimit(Report &report, const LimitOutcome &limit) {
     report.gap = 0;
 }
 
+static double overhead(double before, double after) { return before > 0 ? (after - before) / before : 0; }
+
 static void listPareto(Report &report, const Graph &graph, std::span<const FrontPlan> front) {
   for (const FrontPlan &point : front) {
     Simulation simulation = simulate(graph, point.plan);
-    double overhead = report.before.costNs > 0 ? simulation.costNs / report.before.costNs - 1 : 0;
-    report.pareto.push_back({simulation.peakBytes, simulation.costNs, simulation.flops, overhead});
+    report.pareto.push_back({simulation.peakBytes, simulation.costNs, simulation.flops,
+                             overhead(report.before.costNs, simulation.costNs),
+                             overhead(double(report.before.flops), double(simulation.flops))});
   }
 }
 
@@ -85,10 +87,10 @@ Report remat::makeReport(const Graph &graph, const PolicyPlan &planned, ReportCo
   Plan original = programOrder(graph);
   Simulation before = simulate(graph, original), after = simulate(graph, planned.plan);
   report.recomputedOps = after.executions - before.executions;
-  if (before.costNs > 0)
-    report.overheadCost = (after.costNs - before.costNs) / before.costNs;
-  if (before.flops > 0)
-    report.overheadFlops = double(after.flops - before.flops) / double(before.flops);
+  report.overheadCost = overhead(before.costNs, after.costNs);
+  report.overheadFlops = overhead(double(before.flops), double(after.flops));
+  report.costIsFlops = planned.costIsFlops;
+  report.interrupted = planned.interrupted;
   report.before = makeSide(graph, original, std::move(before));
   listSaved(report, graph, planned, std::move(after.residuals));
   report.after = makeSide(graph, planned.plan, std::move(after));

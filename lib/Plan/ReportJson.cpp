@@ -103,7 +103,8 @@ void remat::writeReportJson(std::ostream &out, const Report &report) {
   if (!report.pareto.empty())
     writeLines(members.key("pareto"), report.pareto, [&](const Report::ParetoPoint &point) {
       json.raw("{\"peak_bytes\": ").integer(point.peakBytes).raw(", \"cost_ns\": ").real(point.costNs);
-      json.raw(", \"flops\": ").integer(point.flops).raw(", \"overhead_cost\": ").real(point.overheadCost).raw("}");
+      json.raw(", \"flops\": ").integer(point.flops).raw(", \"overhead_cost\": ").real(point.overheadCost);
+      json.raw(", \"overhead_flops\": ").real(point.overheadFlops).raw("}");
     });
   members.real("plan_seconds", context.planSeconds);
   writeLines(members.key("saved"), report.saved, [&](const Report::SavedValue &saved) {

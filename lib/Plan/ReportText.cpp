@@ -94,11 +94,16 @@ static std::string_view waysOut(std::string_view policy) {
          "      and --policy=sqrt-n is never above the original peak";
 }
 
+static std::string_view ifInterrupted(const Report &report) {
+  return report.interrupted ? "; the search was interrupted" : "";
+}
+
+static std::string more(const Report &report, double overheadCost, double overheadFlops) {
+  return report.costIsFlops ? percent(overheadFlops) + " more FLOPs" : percent(overheadCost) + " more time";
+}
+
 static void writeLimit(std::ostream &out, const Report &report) {
-  out << formatText("the limit of {} is kept", bytesCell(*report.memoryLimitBytes));
-  if (report.interrupted)
-    out << "; the search was interrupted";
-  out << "\n";
+  out << formatText("the limit of {} is kept{}\n", bytesCell(*report.memoryLimitBytes), ifInterrupted(report));
   std::string_view plans = report.order == "given" ? "plan in the given order" : "plan";
   if (report.gap && *report.gap == 0)
     out << formatText("optimal: no {} costs less\n", plans);
@@ -113,11 +118,11 @@ static void writeLimit(std::ostream &out, const Report &report) {
 static void writePareto(std::ostream &out, const Report &report) {
   if (report.pareto.empty())
     return;
-  out << "\nplans from the cheapest to the smallest\n";
+  out << formatText("\nplans from the cheapest to the smallest{}\n", ifInterrupted(report));
   for (const Report::ParetoPoint &point : report.pareto) {
     double share = report.before.peakBytes > 0 ? double(point.peakBytes) / double(report.before.peakBytes) : 1;
     out << withoutTrailingSpace(rightCell(bytesCell(point.peakBytes), 33) + rightCell(percent(share), 9) +
-                                rightCell("+" + percent(point.overheadCost), 12) + " time");
+                                rightCell(more(report, point.overheadCost, point.overheadFlops), 20));
   }
 }
 
@@ -133,7 +138,7 @@ static void writeVerdict(std::ostream &out, const Report &report) {
     out << formatText("nothing gained: the peak stays at {}", humanBytes(after));
   bool costs = report.after.costNs > report.before.costNs;
   if (costs)
-    out << formatText(", at {} more time", percent(report.overheadCost));
+    out << ", at " << more(report, report.overheadCost, report.overheadFlops);
   out << "\n";
   if (report.memoryLimitBytes)
     return writeLimit(out, report);

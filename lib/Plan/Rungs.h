@@ -7,7 +7,6 @@
 
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 namespace remat {
@@ -19,8 +18,10 @@ public:
 
   explicit Rungs(int64_t givenPeak) : givenPeak(givenPeak) {}
 
+  /// Rounded up, as the limit of a share is.
   int64_t operator[](int number) const {
-    return int64_t(std::ceil(double(givenPeak) * (double(count - number) / count)));
+    int64_t share = count - number;
+    return givenPeak / count * share + (givenPeak % count * share + count - 1) / count;
   }
   /// The number of the highest rung within the limit, at most `count`.
   int within(int64_t limitBytes) const {

@@ -5,9 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Size.h"
+
 #include "Text.h"
 #include "remat/Plan/Policy.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <limits>
@@ -19,6 +22,16 @@ namespace {
 struct Unit {
   std::string_view name;
   int64_t bytes;
+};
+
+using Wide = unsigned __int128;
+constexpr Wide mostBytes = std::numeric_limits<int64_t>::max();
+
+/// What a text begins with, exactly: the integer `digits` divided by `scale`, a power of ten.
+struct Decimal {
+  Wide digits = 0, scale = 1;
+  size_t length = 0; ///< Of what was read.
+  bool hasDigits = false, isTooLarge = false;
 };
 
 } // namespace
@@ -40,40 +53,53 @@ static Error badSize(std::string_view text, std::string_view what) {
                    "write bytes such as 512, or a unit: kB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (of 1024)");
 }
 
-/// Exact: the digits are read as an integer and a power of ten, and a fraction of a byte counts as a whole one.
-Expected<int64_t> parseSize(std::string_view text) {
-  using Wide = unsigned __int128;
-  constexpr Wide limit = std::numeric_limits<int64_t>::max();
-  Wide digits = 0, scale = 1;
-  size_t i = 0, digitCount = 0;
-  bool fraction = false;
-  if (text.starts_with('-'))
-    return badSize(text, "it is negative");
-  for (; i < text.size(); ++i) {
-    if (text[i] == '.' && !fraction) {
-      fraction = true;
+static Decimal readDecimal(std::string_view text) {
+  Decimal number;
+  bool inFraction = false;
+  for (; number.length < text.size() && !number.isTooLarge; ++number.length) {
+    char c = text[number.length];
+    if (c == '.' && !inFraction) {
+      inFraction = true;
       continue;
     }
-    if (!std::isdigit(static_cast<unsigned char>(text[i])))
+    if (!std::isdigit(static_cast<unsigned char>(c)))
       break;
-    ++digitCount;
-    if (fraction && scale >= 1'000'000'000'000)
+    number.hasDigits = true;
+    if (inFraction && number.scale >= 1'000'000'000'000'000)
       continue; // Below a byte in every unit.
-    digits = digits * 10 + (text[i] - '0');
-    scale *= fraction ? 10 : 1;
-    if (digits / scale > limit)
-      return badSize(text, "it is beyond 2^63-1 bytes");
+    number.digits = number.digits * 10 + (c - '0');
+    number.scale *= inFraction ? 10 : 1;
+    number.isTooLarge = number.digits / number.scale > mostBytes;
   }
-  if (digitCount == 0)
+  return number;
+}
+
+/// Rounded down: what is at most so many bytes and a part of one is at most so many.
+Expected<int64_t> parseSize(std::string_view text) {
+  if (text.starts_with('-'))
+    return badSize(text, "it is negative");
+  Decimal number = readDecimal(text);
+  if (!number.hasDigits)
     return badSize(text, "it does not begin with a number");
-  for (const Unit &unit : units)
-    if (unit.name == text.substr(i)) {
-      Wide bytes = (digits * Wide(unit.bytes) + scale - 1) / scale;
-      if (bytes > limit)
-        return badSize(text, "it is beyond 2^63-1 bytes");
-      return int64_t(bytes);
-    }
-  return badSize(text, formatText("unknown unit '{}'", text.substr(i)));
+  std::string_view name = text.substr(number.length);
+  auto unit = std::ranges::find(units, name, &Unit::name);
+  if (unit == units.end() && !number.isTooLarge)
+    return badSize(text, formatText("unknown unit '{}'", name));
+  Wide scaled = 0;
+  if (number.isTooLarge || __builtin_mul_overflow(number.digits, Wide(unit->bytes), &scaled) ||
+      scaled / number.scale > mostBytes)
+    return badSize(text, "it is beyond 2^63-1 bytes");
+  if (unit->bytes == 1 && scaled % number.scale != 0)
+    return badSize(text, "it is no whole number of bytes");
+  return int64_t(scaled / number.scale);
+}
+
+std::optional<int64_t> parseShare(std::string_view text, int64_t ofBytes) {
+  Decimal number = readDecimal(text);
+  if (text.substr(number.length) != "%" || number.digits == 0 || number.digits > 1000 * number.scale)
+    return std::nullopt;
+  Wide whole = 100 * number.scale;
+  return int64_t(std::min(mostBytes, (Wide(ofBytes) * number.digits + whole - 1) / whole));
 }
 
 } // namespace remat

@@ -114,6 +114,12 @@ static std::string describeRequest(const RematOptions &options) {
     text += " order=" + options.order;
   if (options.cost != "time")
     text += " cost=" + options.cost;
+  if (options.effort != RematOptions().effort)
+    text += " effort=" + std::to_string(options.effort);
+  if (options.seed != RematOptions().seed)
+    text += " seed=" + std::to_string(options.seed);
+  if (!options.timeLimit.empty())
+    text += " time-limit=" + options.timeLimit;
   return options.prune ? text + " prune" : text;
 }
 
@@ -138,8 +144,11 @@ FailureOr<PolicyPlan> planModule(ExtractedModule &module, const RematOptions &op
   if (!planned)
     return emitError(module.function.getLoc(), planned.error());
   module.request = describeRequest(options);
-  if (notedRequest(module.function) == module.request && planned->plan.steps != programOrder(graph).steps)
+  if (notedRequest(module.function) == module.request && planned->plan.steps != programOrder(graph).steps) {
+    std::vector<FrontPlan> front = std::move(planned->front);
     planned = plan(graph, PlanOptions());
+    planned->front = std::move(front);
+  }
   emitRemarks(module.function, module.extracted, *planned);
   return std::move(*planned);
 }

@@ -85,6 +85,12 @@ TEST(Generate, transformerSizes) {
   EXPECT_EQ(graph->results().size(), 1u + 1 + 6 + 1); // loss, wte, the layer's six, ln_f
 }
 
+TEST(Generate, theVocabularyCountsOncePerStepNotPerLayer) {
+  // FLOPs: a dot over the vocabulary 4 x 800 x 1024 x 768 x 50257 = 1.3e14; a layer's largest numbers at most
+  // 32 x 800 x 1024 x 768^2 = 1.5e13. 64 (1.3e14 + 200 x 1.5e13) = 2e17 < 2^60 = 1.2e18; 64 x 201 x 1.3e14 is not.
+  EXPECT_TRUE(generateGraph("transformer:layers=200,batch=800"));
+}
+
 TEST(Generate, saysWhatIsWrong) {
   auto complaint = [](std::string_view text) {
     auto graph = generateGraph(text);
@@ -102,5 +108,6 @@ TEST(Generate, saysWhatIsWrong) {
             "layered: n: expected an integer, found '99999999999999999999' / ");
   EXPECT_EQ(complaint("transformer:dmodel=10,heads=3"), "transformer: dmodel=10 is no multiple of heads=3 / ");
   EXPECT_EQ(complaint("transformer:layers=100000,dmodel=1000000,heads=1,seq=10000000,batch=1000000"),
-            "transformer: the numbers of this step add up to more than 2^60 / make it smaller");
+            "transformer: the numbers of this step add up to more than 2^60 / lower batch, seq, dmodel, vocab or "
+            "layers, such as to batch=1");
 }

@@ -12,7 +12,9 @@
 #include "TestGraphs.h"
 #include "remat/Plan/Exact.h"
 #include "remat/Plan/Generate.h"
+#include "remat/Plan/GraphJson.h"
 #include "remat/Plan/Planners.h"
+#include "remat/Plan/Report.h"
 #include "remat/Plan/Simulator.h"
 
 #include <gtest/gtest.h>
@@ -21,6 +23,7 @@
 #include <chrono>
 #include <cmath>
 #include <random>
+#include <sstream>
 #include <thread>
 
 using namespace remat;
@@ -223,6 +226,30 @@ TEST(MemoryLimit, IsNeverDearerThanSqrtNAtItsPeak) {
   }
 }
 
+TEST(MemoryLimit, IsNeverDearerThanTheFrontAtItsPeak) {
+  // Too many plans for an exact search; in the first graph the search at the limit alone finds none at some peaks.
+  struct Case {
+    uint32_t seed;
+    size_t opCount;
+    ExecutionOrder order;
+  };
+  for (auto [seed, opCount, order] :
+       {Case{9, 24, ExecutionOrder::Free}, Case{0, 33, ExecutionOrder::Given}, Case{3, 36, ExecutionOrder::Given},
+        Case{6, 39, ExecutionOrder::Given}, Case{6, 39, ExecutionOrder::Free}}) {
+    Graph graph = plainGraph(seed, opCount);
+    std::vector<double> costs = costsOf(graph);
+    LimitOptions options = quick(order);
+    options.effort = 0.06;
+    std::vector<FrontPlan> front = planFront(graph, costs, options);
+    for (size_t i = 1; i < front.size(); i += std::max<size_t>(1, front.size() / 4)) {
+      Expected<LimitedPlan> found = planMemoryLimit(graph, costs, front[i].peakBytes, options);
+      ASSERT_TRUE(found) << "seed " << seed << ": " << found.error().message;
+      expectHonest(graph, found->best, costs, front[i].peakBytes);
+      EXPECT_LE(found->best.extraCost, front[i].extraCost + 1e-9) << "seed " << seed << " limit " << front[i].peakBytes;
+    }
+  }
+}
+
 TEST(MemoryLimit, SameOptionsSamePlan) {
   Graph graph = *generateGraph("transformer:layers=4");
   std::vector<double> costs = costsOf(graph);
@@ -281,6 +308,26 @@ TEST(MemoryLimit, TheFrontKeepsWhatIsKept) {
       EXPECT_EQ(std::ranges::count(point.plan.steps, *graph.findOp(kept)), 1);
 }
 
+TEST(MemoryLimit, SegmentsLeaveTheirInputsSavedUnderALimit) {
+  // Without a word on the policy too: of 40 links in pieces, the inputs of the pieces run once.
+  Graph graph = sineChain(40, 4096);
+  PlanOptions options;
+  options.memoryLimit = "60%";
+  options.order = "given";
+  options.segments = "sqrt";
+  Expected<PolicyPlan> planned = plan(graph, options);
+  ASSERT_TRUE(planned) << planned.error().message;
+  Segments segments = *makeSegments(graph, "sqrt");
+  size_t inputs = 0;
+  for (size_t i = 0; i + 1 < graph.numOps() && graph.op(OpId(i + 1)).phase == Phase::Forward; ++i)
+    if (segments.ofOp[i] != segments.ofOp[i + 1]) {
+      ++inputs;
+      EXPECT_EQ(std::ranges::count(planned->plan.steps, OpId(i)), 1) << graph.op(OpId(i)).name;
+    }
+  EXPECT_EQ(inputs, segments.count - 1);
+  EXPECT_GT(planned->plan.steps.size(), graph.numOps());
+}
+
 TEST(MemoryLimit, FreeOrderAloneMovesOpsAndRunsNoneAgain) {
   // As given, both large values are alive together; one after the other, they are not.
   Graph graph = Maker()
@@ -337,4 +384,126 @@ TEST(MemoryLimit, AnInterruptTakesTheBestPlanSoFar) {
   later.join();
   ASSERT_TRUE(found) << found.error().message;
   expectHonest(graph, found->best, costs, limit);
+}
+
+TEST(MemoryLimit, AnInterruptAtOnceTakesAPlanThatFits) {
+  // 60,000 ops go to the near-linear planner. At 80 % its gaps lead to the limit at once; at 2 % the chains' plans are
+  // segments: about sqrt(n) of sqrt(n) links.
+  std::atomic<bool> interrupt = true;
+  for (auto [generated, percent] : {std::pair("layered:n=60000", 80), {"chain:n=60000", 2}, {"chain:n=8000", 10}}) {
+    SCOPED_TRACE(generated);
+    Graph graph = *generateGraph(generated);
+    std::vector<double> costs = costsOf(graph);
+    int64_t limit = simulate(graph, programOrder(graph)).peakBytes / 100 * percent;
+    LimitOptions options;
+    options.order = ExecutionOrder::Given;
+    options.interrupt = &interrupt;
+    Expected<LimitedPlan> found = planMemoryLimit(graph, costs, limit, options);
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_TRUE(found->interrupted);
+    expectHonest(graph, found->best, costs, limit);
+  }
+}
+
+TEST(MemoryLimit, WhereAnInterruptLeavesNoPlanTheErrorAsksForTime) {
+  // Three links are alive at least; no segments of 60,000 fit into ten.
+  std::atomic<bool> interrupt = true;
+  Graph graph = *generateGraph("chain:n=60000,bytes=1000");
+  LimitOptions options;
+  options.order = ExecutionOrder::Given;
+  options.interrupt = &interrupt;
+  Expected<LimitedPlan> found = planMemoryLimit(graph, costsOf(graph), 10'000, options);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().message, "the search ended before it found a plan that fits into 10000 bytes");
+  EXPECT_EQ(found.error().note, "any plan in the given order needs at least 3000; give it more time");
+}
+
+TEST(MemoryLimit, AnInterruptedFrontSaysSo) {
+  std::atomic<bool> interrupt = true;
+  for (std::string_view generated : {"chain:n=60", "layered:n=300", "layered:n=60000"}) {
+    SCOPED_TRACE(generated);
+    Graph graph = *generateGraph(generated);
+    PlanOptions options;
+    options.pareto = 3;
+    options.interrupt = &interrupt;
+    Expected<PolicyPlan> planned = plan(graph, options);
+    ASSERT_TRUE(planned) << planned.error().message;
+    EXPECT_TRUE(planned->interrupted);
+    ASSERT_FALSE(planned->front.empty());
+    EXPECT_EQ(planned->front.front().extraCost, 0);
+    Report report = makeReport(graph, *planned, {});
+    std::ostringstream text, json, plans;
+    writeReportText(text, report);
+    EXPECT_NE(text.str().find("smallest; the search was interrupted\n"), std::string::npos) << text.str();
+    writeReportJson(json, report);
+    EXPECT_NE(json.str().find("\"interrupted\": true"), std::string::npos);
+    writePlans(plans, graph, planned->front, planned->interrupted);
+    EXPECT_TRUE(plans.str().ends_with("],\n  \"interrupted\": true\n}\n"));
+  }
+}
+
+TEST(PlanOptions, WhatWouldDoNothingIsAnError) {
+  Graph graph = sineChain(20, 4096);
+  auto complaint = [&](const PlanOptions &options) {
+    Expected<PolicyPlan> planned = plan(graph, options);
+    return planned ? std::string() : planned.error().message;
+  };
+  EXPECT_EQ(complaint({.segments = "auto"}), "--segments=auto does nothing: save-everything recomputes nothing");
+  EXPECT_EQ(complaint({.segments = "auto", .recompute = {"h3"}}),
+            "--segments=auto does nothing: save-everything recomputes nothing else");
+  EXPECT_EQ(complaint({.prune = true}), "--prune does nothing: save-everything recomputes nothing");
+  EXPECT_EQ(complaint({.prune = true, .pareto = 3}), "--prune does nothing: save-everything recomputes nothing");
+  EXPECT_EQ(complaint({.prune = true, .memoryLimit = "80%"}), "--prune and a memory limit contradict each other");
+  EXPECT_EQ(complaint({.recompute = {"h3"}, .pareto = 3}), "--recompute and --pareto contradict each other");
+  EXPECT_EQ(complaint({.policy = "min-cut=0.5", .pareto = 3}),
+            "--policy=min-cut=0.5 and --pareto contradict each other");
+  EXPECT_EQ(complaint({.policy = "save-dots", .order = "free"}), "--order=free and a policy contradict each other");
+  // What is done, or asked for what is so.
+  EXPECT_EQ(complaint({.segments = "none"}), "");
+  EXPECT_EQ(complaint({.policy = "save-nothing", .segments = "sqrt", .prune = true}), "");
+  EXPECT_EQ(complaint({.recompute = {"h3"}, .prune = true}), "");
+  EXPECT_EQ(complaint({.segments = "sqrt", .memoryLimit = "80%"}), "");
+  EXPECT_EQ(complaint({.keep = {"h3"}}), "");
+}
+
+TEST(PlanOptions, TimesHaveUnits) {
+  PlanOptions options{.memoryLimit = "80%"};
+  for (std::string text : {"500ms", "10s", "0.5min", "1h"}) {
+    options.timeLimit = text;
+    EXPECT_FALSE(check(options)) << text;
+  }
+  for (std::string text : {"10", "0s", "-1s", "1d", "s", "1 s", "1hs", "inf s"}) {
+    options.timeLimit = text;
+    ASSERT_TRUE(check(options)) << text;
+    EXPECT_EQ(check(options)->note, "say a time such as 500ms, 10s, 2min or 1h");
+  }
+}
+
+TEST(PlanOptions, PoliciesOfRegionsHoldUnderALimit) {
+  // h5 to h8 are in a region that saves all it makes: they run once, others again.
+  Graph given = sineChain(40, 4096);
+  GraphBuilder builder("regions");
+  builder.addRegion("r", "save-everything");
+  for (size_t v = 0; v < given.numValues(); ++v)
+    if (given.isArgument(ValueId(v)))
+      (void)*builder.addArgument(given.value(ValueId(v)).name, given.value(ValueId(v)).bytes);
+  for (size_t i = 0; i < given.numOps(); ++i) {
+    OpInfo op = given.op(OpId(i));
+    if (i >= 5 && i < 9)
+      op.region = "r";
+    std::vector<ValueInfo> results;
+    for (size_t r = 0; r < given.numResults(OpId(i)); ++r)
+      results.push_back(given.value(given.result(OpId(i), r)));
+    (void)*builder.addOp(op, given.operands(OpId(i)), results);
+  }
+  for (ValueId result : given.results())
+    builder.addResult(result);
+  Graph graph = builder.finish();
+  Expected<PolicyPlan> planned = plan(graph, {.memoryLimit = "60%", .order = "given"});
+  ASSERT_TRUE(planned) << planned.error().message;
+  for (size_t i = 5; i < 9; ++i)
+    EXPECT_EQ(std::ranges::count(planned->plan.steps, OpId(i)), 1);
+  EXPECT_GT(planned->plan.steps.size(), graph.numOps());
+  EXPECT_EQ(plan(graph, {.order = "free"}).error().message,
+            "--order=free and policies of regions contradict each other");
 }

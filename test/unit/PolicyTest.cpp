@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "remat/Plan/Policy.h"
+#include "../../lib/Plan/Size.h"
 #include "TestGraphs.h"
 #include "remat/Plan/Planners.h"
 #include "remat/Plan/Simulator.h"
@@ -159,14 +160,30 @@ TEST(Size, ReadsBytesAndUnits) {
   EXPECT_EQ(*parseSize("8GB"), 8'000'000'000);
   EXPECT_EQ(*parseSize("1.5MiB"), 1572864);
   EXPECT_EQ(*parseSize("2kB"), 2000);
-  EXPECT_EQ(*parseSize("0.3kB"), 300);  // Exact: 0.3 has no binary fraction.
-  EXPECT_EQ(*parseSize("0.0001kB"), 1); // A part of a byte counts as a byte.
+  EXPECT_EQ(*parseSize("0.3kB"), 300); // Exact: 0.3 has no binary fraction.
+  EXPECT_EQ(*parseSize("1.0"), 1);
   EXPECT_EQ(*parseSize("9223372036854775807"), INT64_MAX);
 }
 
+TEST(Size, PartsOfBytes) {
+  EXPECT_EQ(*parseSize("0.3KiB"), 307); // 307.2
+  EXPECT_EQ(*parseSize("0.0019kB"), 1); // 1.9
+  EXPECT_EQ(*parseSize("0.0001kB"), 0);
+  // Who writes part of a byte has forgotten a unit.
+  for (const char *text : {"1.5", "0.5B"})
+    EXPECT_EQ(parseSize(text).error().message, std::string("bad size '") + text + "': it is no whole number of bytes");
+  // Shares of a peak round up: the peak itself is 100 % of it.
+  EXPECT_EQ(parseShare("70%", 101), 71);      // 70.7
+  EXPECT_EQ(parseShare("0.57%", 10'000), 57); // Exact: in floating point it is below.
+  EXPECT_EQ(parseShare("100%", 101), 101);
+  EXPECT_EQ(parseShare("1000%", INT64_MAX), INT64_MAX);
+  for (const char *text : {"0%", "-1%", "1000.1%", "%", "70", "70%%", "nan%"})
+    EXPECT_FALSE(parseShare(text, 100)) << text;
+}
+
 TEST(Size, RejectsWhatIsNoSize) {
-  for (const char *text :
-       {"", "GiB", "-1", "1 GiB", "1gib", "8GiBs", "1e9", ".", "9223372036854775808", "8388608TiB", "1.2.3"})
+  for (const char *text : {"", "GiB", "-1", "1 GiB", "1gib", "8GiBs", "1e9", ".", "9223372036854775808", "8388608TiB",
+                           "1.2.3", "9223372036854775807.5TiB", "9223372036854775.9kB"})
     EXPECT_FALSE(parseSize(text)) << "'" << text << "'";
   EXPECT_EQ(parseSize("1gib").error().message, "bad size '1gib': unknown unit 'gib'");
 }

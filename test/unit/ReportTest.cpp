@@ -104,6 +104,27 @@ TEST(Report, aPeakThatRoseComesWithAWayOut) {
   EXPECT_NE(text.find("\nnote: --prune"), text.npos);
 }
 
+TEST(Report, underFlopsTheHeadlineSpeaksOfFlops) {
+  Graph graph = Maker("g")
+                    .argument("x", 1)
+                    .op("a", Phase::Forward, {"x"}, 8, {.opClass = OpClass::Dot, .costNs = 1, .flops = 30})
+                    .op("b", Phase::Forward, {"a"}, 8, {.opClass = OpClass::Dot, .costNs = 2, .flops = 10})
+                    .backward("c", {"b"}, 1)
+                    .backward("d", {"c", "a"}, 1)
+                    .result("d")
+                    .finish();
+  PolicyPlan planned{planOf(graph, {"a", "b", "c", "a", "d"}), {}};
+  planned.costIsFlops = true;
+  planned.front = {{planned.plan, 16, 30}};
+  // 30 of 40 FLOPs again; 1 of 1 + 2 + 1 + 1 ns again. Peak: c: a + b + c = 17; with a again, b: a + b = 16.
+  std::string text = textOf(makeReport(graph, planned, {}));
+  EXPECT_EQ(firstLine(text), "peak lowered by 5.88%: 17 B -> 16 B, at 75.0% more FLOPs");
+  EXPECT_NE(text.find("75.0% more FLOPs\n", text.find("plans from the cheapest")), text.npos) << text;
+  planned.costIsFlops = false;
+  EXPECT_EQ(firstLine(textOf(makeReport(graph, planned, {}))),
+            "peak lowered by 5.88%: 17 B -> 16 B, at 20.0% more time");
+}
+
 TEST(Report, jsonKeepsItsFields) {
   Graph graph = Maker("g").argument("x", 1).forward("a", {"x"}, 2).backward("b", {"a"}, 1).result("b").finish();
   ReportContext context{.tool = "t 1", .input = "i", .policy = "save-everything", .segments = "none"};

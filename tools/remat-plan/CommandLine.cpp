@@ -29,6 +29,12 @@ struct Given {
     if (code != std::errc() || end != text.data() + text.size())
       error = error.value_or(Error{"'" + std::string(flag) + "' takes an integer, found '" + std::string(text) + "'"});
   }
+  void pareto(std::string_view text) {
+    number("--pareto", text, line.planning.pareto);
+    // Where nobody says anything it is 0 as well.
+    if (!error && line.planning.pareto == 0)
+      error = paretoOutOfRange(0);
+  }
 };
 
 struct Flag {
@@ -75,12 +81,12 @@ constexpr Flag flags[] = {
     {"--cost", "time|flops", "what recomputation is to be cheap in (default: time)",
      [](Given &g, std::string_view v) { g.line.planning.cost = v; }, true},
     {"--pareto", "N", "besides, N plans from the cheapest to the smallest; -o writes them where\nthere is no limit",
-     [](Given &g, std::string_view v) { g.number("--pareto", v, g.line.planning.pareto); }, true},
+     [](Given &g, std::string_view v) { g.pareto(v); }, true},
     {"--effort", "N", "work of the search in percent (default 100); the same effort, the same plan",
      [](Given &g, std::string_view v) { g.number("--effort", v, g.line.planning.effort); }, true},
     {"--seed", "N", "of the search's random numbers (default 1)",
      [](Given &g, std::string_view v) { g.number("--seed", v, g.line.planning.seed); }, true},
-    {"--time-limit", "TIME", "end the search after 10s, 500ms or 2min with the best plan so far",
+    {"--time-limit", "TIME", "end a search after 500ms, 10s, 2min or 1h with the best plan so far",
      [](Given &g, std::string_view v) { g.line.planning.timeLimit = v; }, true},
     {"--plan", "FILE", "judge this plan instead of making one",
      [](Given &g, std::string_view v) { g.line.planFile = v; }},

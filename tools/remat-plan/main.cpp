@@ -141,8 +141,8 @@ std::optional<Error> writeOutputs(const CommandLine &line, const Graph &graph, c
   auto emitPlan = [&](std::ostream &out) {
     // Without a limit there is no plan but those of the front.
     if (!planned->front.empty() && !planned->limit)
-      return writePlans(out, graph, planned->front);
-    writePlan(out, graph, planned->plan, planned->limit && planned->limit->interrupted);
+      return writePlans(out, graph, planned->front, planned->interrupted);
+    writePlan(out, graph, planned->plan, planned->interrupted);
   };
   std::optional<Error> error;
   if (!line.output.empty())

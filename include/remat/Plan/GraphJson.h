@@ -36,6 +36,6 @@ Expected<Plan> readLegalPlan(std::string_view json, const Graph &graph);
 /// Precondition: the plan is legal.
 void writePlan(std::ostream &out, const Graph &graph, const Plan &plan, bool interrupted = false);
 /// Writes several plans: an object with `plans`, each like a plan file's.
-void writePlans(std::ostream &out, const Graph &graph, std::span<const FrontPlan> plans);
+void writePlans(std::ostream &out, const Graph &graph, std::span<const FrontPlan> plans, bool interrupted = false);
 
 } // namespace remat

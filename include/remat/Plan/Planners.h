@@ -38,9 +38,7 @@ struct LimitOutcome {
   int64_t limitBytes = 0;
   int64_t peakBound = 0; ///< No plan of the class has a lower peak.
   double costBound = 0;  ///< No plan of the class costs less; in the unit of the cost.
-  bool costIsFlops = false;
   ExecutionOrder order = ExecutionOrder::Free;
-  bool interrupted = false;
 };
 
 struct PolicyPlan {
@@ -49,6 +47,8 @@ struct PolicyPlan {
   std::vector<Reason> reasons;
   std::optional<LimitOutcome> limit = {}; ///< With a memory limit only.
   std::vector<FrontPlan> front = {};      ///< With `pareto` only: from the cheapest to the smallest.
+  bool costIsFlops = false;               ///< What a search made recomputation cheap in; else it is time.
+  bool interrupted = false;               ///< A search was ended early: there may be better plans.
 };
 
 struct PolicyRequest {
@@ -83,7 +83,7 @@ struct PlanOptions {
   std::string deviceMemory = {}; ///< A size; bounds the peak and the arguments together.
   std::string order = {};        ///< `given` or `free`; empty: free with a limit, else given.
   std::string cost = "time";     ///< What recomputation is to be cheap in: `time` or `flops`.
-  std::string timeLimit = {};    ///< Ends the search, such as `10s`; empty: none, and the plan is always the same.
+  std::string timeLimit = {};    ///< Ends a search, such as `10s`; empty: none, and the plan is always the same.
   int64_t effort = 100;          ///< Work of the search, in percent.
   int64_t seed = 1;
   int64_t pareto = 0; ///< So many plans from the cheapest to the smallest besides; 0: none.
@@ -92,7 +92,12 @@ struct PlanOptions {
   std::function<void(const SearchProgress &)> progress = {};
 
   bool hasLimit() const { return !memoryLimit.empty() || !deviceMemory.empty(); }
+  bool searches() const { return hasLimit() || pareto > 0; }
+  bool cutsSegments() const { return !segments.empty() && segments != "none"; }
 };
+
+/// For who says how many plans `pareto` is, where 0 is too few.
+Error paretoOutOfRange(int64_t count);
 
 /// What is wrong with the options whatever the graph: the policy's text, or options that contradict each other.
 std::optional<Error> check(const PlanOptions &options);

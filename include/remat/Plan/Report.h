@@ -64,12 +64,13 @@ struct Report {
   std::optional<double> lowerBoundCostNs;     ///< None costs less; nothing where FLOPs are the cost.
   std::optional<double> gap;                  ///< What the plan costs above the bound, as a share of the original cost.
   std::string order;                          ///< The class: `given` or `free`.
+  bool costIsFlops = false;                   ///< What the search made recomputation cheap in; else it is time.
   bool interrupted = false;
   struct ParetoPoint {
     int64_t peakBytes;
     double costNs;
     int64_t flops;
-    double overheadCost;
+    double overheadCost, overheadFlops;
   };
   std::vector<ParetoPoint> pareto; ///< From the cheapest to the smallest.
   /// Values with bytes that stay from forward to backward, largest first; their bytes are `after.residualBytes`.

@@ -49,7 +49,7 @@ defvar planOptions = [
     "Work of the search under a limit, in percent; the same effort gives the same plan">,
   Option<"seed", "seed", "int64_t", /*default=*/"1", "Of the search's random numbers">,
   Option<"timeLimit", "time-limit", "std::string", /*default=*/"",
-    "End the search after 10s, 500ms or 2min with the best plan so far">];
+    "End a search after 500ms, 10s, 2min or 1h with the best plan so far">];
 defvar lossOption = Option<"lossResult", "loss-result", "int64_t", /*default=*/"-1",
   "The result that is the loss, where no names tell forward from backward (default: 0 if it is a scalar float)">;
 
