@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that includes point one way: Plan <- IR <- Transforms <- {Import, CodeGen <- Cuda} <- tools; Runtime alone, and below CodeGen.
+"""Checks that includes point one way: Plan <- IR <- Transforms <- {Import, CodeGen <- Cuda} <- tools; Runtime alone, and below CodeGen; CudaRuntime on it,
+and below Cuda.
 
 usage: layering.py ROOT
 Prints every include that points the wrong way and exits with 1 if there is one.
@@ -14,7 +15,7 @@ MAY_INCLUDE = {
     "Transforms": {"Plan", "IR", "Transforms"},
     "Import": {"Plan", "IR", "Transforms", "Import"},
     "CodeGen": {"Plan", "IR", "Transforms", "Runtime", "CodeGen"},
-    "Cuda": {"Plan", "IR", "Transforms", "Runtime", "CodeGen", "Cuda"},
+    "Cuda": {"Plan", "IR", "Transforms", "Runtime", "CodeGen", "CudaRuntime", "Cuda"},
     "Runtime": {"Runtime"},
     "CudaRuntime": {"Runtime", "CudaRuntime"},
 }

@@ -202,7 +202,8 @@ LogicalResult BlockBuilder::addItem() {
     return addLoop(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return addBranch(branch);
-  InFlightDiagnostic diag = op->emitError() << "'" << op->getName() << "' has no code for the CPU";
+  InFlightDiagnostic diag = op->emitError()
+                            << "'" << op->getName() << "' has no code for the " << parts.kernels.target.device();
   diag.attachNote() << "write it with StableHLO, or with linalg.generic on tensors";
   return diag;
 }
@@ -218,6 +219,7 @@ Step &BlockBuilder::addStep(Step::Kind kind) {
   steps.emplace_back();
   steps.back().kind = kind;
   steps.back().name = name();
+  origins.push_back(items[current].op ? items[current].op : block.getTerminator());
   return steps.back();
 }
 
@@ -351,35 +353,33 @@ LogicalResult BlockBuilder::addKernel(KernelOp kernel) {
   step.buffers = inputs;
   step.buffers.insert(step.buffers.end(), results.begin(), results.end());
   if (emitted.threadScratchBytes)
-    step.buffers.push_back(addWorkspace(emitted.threadScratchBytes * parts.threads));
+    step.buffers.push_back(addWorkspace(emitted.threadScratchBytes * parts.program.threads));
   else if (emitted.scratchBytes)
     step.buffers.push_back(addWorkspace(emitted.scratchBytes));
   return success();
 }
 
-LogicalResult BlockBuilder::addLibraryCall(Operation *op, Step::Kind kind, unsigned number,
-                                           std::unique_ptr<runtime::LibraryCall> call, StringRef error) {
-  if (!call)
-    return op->emitError() << "no code for this " << op->getName().stripDialect() << ": " << error;
+void BlockBuilder::addLibraryCall(Operation *op, Step::Kind kind, unsigned number, int64_t workspaceBytes) {
   Buffer a = bufferOf(op->getOperand(0)), b = bufferOf(op->getOperand(1));
   Buffer result = storages[placeResult(op->getResult(0), std::nullopt)].buffer;
   Step &step = addStep(kind);
   step.library = number;
   step.bytes = bytesMoved(op);
   step.buffers = {a, b, result};
-  if (int64_t bytes = call->workspaceBytes())
-    step.buffers.push_back(addWorkspace(bytes));
-  return success();
+  if (workspaceBytes)
+    step.buffers.push_back(addWorkspace(workspaceBytes));
 }
 
 LogicalResult BlockBuilder::addMatmul(linalg::GenericOp op) {
   std::optional<runtime::MatmulSpec> spec = findMatmul(op);
   if (!spec)
-    return op.emitError() << "these loops have no code for the CPU: they are no matrix product and stand in no kernel";
+    return op.emitError() << "these loops have no code: they are no matrix product and stand in no kernel";
+  FailureOr<int64_t> workspaceBytes = parts.kernels.target.workspaceBytes(op, *spec);
+  if (failed(workspaceBytes))
+    return failure();
   parts.program.matmuls.push_back(*spec);
-  std::string error;
-  auto call = runtime::makeMatmul(*spec, parts.threads, error);
-  return addLibraryCall(op, Step::Kind::Matmul, parts.program.matmuls.size() - 1, std::move(call), error);
+  addLibraryCall(op, Step::Kind::Matmul, parts.program.matmuls.size() - 1, *workspaceBytes);
+  return success();
 }
 
 static runtime::TensorType runtimeType(Type type) {
@@ -403,10 +403,12 @@ LogicalResult BlockBuilder::addConvolution(ConvolutionOp op) {
     spec.reversed.push_back(reversed);
   spec.featureGroups = op.getFeatureGroups();
   spec.batchGroups = op.getBatchGroups();
+  FailureOr<int64_t> workspaceBytes = parts.kernels.target.workspaceBytes(op, spec);
+  if (failed(workspaceBytes))
+    return failure();
   parts.program.convolutions.push_back(spec);
-  std::string error;
-  auto call = runtime::makeConvolution(spec, parts.threads, error);
-  return addLibraryCall(op, Step::Kind::Convolution, parts.program.convolutions.size() - 1, std::move(call), error);
+  addLibraryCall(op, Step::Kind::Convolution, parts.program.convolutions.size() - 1, *workspaceBytes);
+  return success();
 }
 
 } // namespace remat

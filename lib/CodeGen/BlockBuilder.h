@@ -17,8 +17,6 @@
 
 #include "Access.h"
 
-#include "remat/Runtime/Library.h"
-
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace remat {
@@ -26,7 +24,6 @@ namespace remat {
 /// What all blocks of a function share.
 struct ProgramParts {
   KernelTable &kernels;
-  int threads = 1;
   runtime::Program program = {};
   llvm::SmallVector<int> parents = {}; ///< By slot: the slot that its offset is relative to, or -1.
   bool provenPacking = true;
@@ -77,6 +74,7 @@ public:
   llvm::SmallVector<BuiltItem, 0> builtItems() const;
 
   std::vector<runtime::Step> steps;
+  std::vector<mlir::Operation *> origins; ///< Of the steps in preorder.
   Graph graph;
   int64_t livePeakBytes = 0, arenaBytes = 0;
   llvm::SmallVector<uint32_t> slots; ///< Of this block; offsets are relative to its arena.
@@ -112,8 +110,7 @@ private:
   mlir::LogicalResult addLoop(mlir::scf::WhileOp loop);
   mlir::LogicalResult addBranch(mlir::scf::IfOp branch);
   void addParts(runtime::Step::Kind kind, runtime::Buffer decision, BlockBuilder &first, BlockBuilder &second);
-  mlir::LogicalResult addLibraryCall(mlir::Operation *op, runtime::Step::Kind kind, unsigned number,
-                                     std::unique_ptr<runtime::LibraryCall> call, llvm::StringRef error);
+  void addLibraryCall(mlir::Operation *op, runtime::Step::Kind kind, unsigned number, int64_t workspaceBytes);
 
   std::string name(llvm::StringRef what = {});
   runtime::Step &addStep(runtime::Step::Kind kind);

@@ -80,6 +80,8 @@ void BlockBuilder::addParts(Step::Kind kind, Buffer decision, BlockBuilder &firs
   Step &step = addStep(kind);
   step.buffers = {decision};
   step.bodies = {std::move(first.steps), std::move(second.steps)};
+  for (BlockBuilder *part : {&first, &second})
+    llvm::append_range(origins, part->origins);
 }
 
 LogicalResult BlockBuilder::addBranch(scf::IfOp branch) {

@@ -29,66 +29,6 @@ int64_t ProgramParts::addConstant(ArrayRef<char> data) {
   return offset;
 }
 
-FailureOr<unsigned> KernelTable::number(KernelOp kernel) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  kernel->print(stream, OpPrintingFlags().useLocalScope());
-  // What stands behind the operands' names says all.
-  std::string key = text.substr(std::min(text.find(')'), text.size()));
-  auto [known, isNew] = numbers.try_emplace(key, kernels.size());
-  if (!isNew)
-    return known->second;
-  std::string symbol = "remat_kernel_" + std::to_string(kernels.size());
-  std::optional<EmittedKernel> emitted;
-  if (!kernel.getInplace())
-    emitted = emitLoops(module, kernel, symbol);
-  if (!emitted) {
-    FailureOr<EmittedKernel> upstream = emitUpstream(module, kernel, symbol);
-    if (failed(upstream))
-      return failure();
-    emitted = *upstream;
-  }
-  kernels.push_back(*emitted);
-  return kernels.size() - 1;
-}
-
-/// Calls `visit` for every step, those of loops and branches too.
-static void forEachStep(std::vector<runtime::Step> &steps, llvm::function_ref<void(runtime::Step &)> visit) {
-  for (runtime::Step &step : steps) {
-    visit(step);
-    for (std::vector<runtime::Step> &body : step.bodies)
-      forEachStep(body, visit);
-  }
-}
-
-void KernelTable::keepOnlyThoseOf(runtime::Program &program) {
-  std::vector<bool> used(kernels.size());
-  forEachStep(program.steps, [&](runtime::Step &step) {
-    if (step.kind == runtime::Step::Kind::Kernel)
-      used[step.kernel] = true;
-  });
-  std::vector<uint32_t> renumbered(kernels.size());
-  SmallVector<EmittedKernel, 0> kept;
-  for (auto [i, kernel] : llvm::enumerate(kernels)) {
-    renumbered[i] = kept.size();
-    if (used[i]) {
-      kept.push_back(kernel);
-      continue;
-    }
-    for (const std::string &symbol : {kernel.symbol, kernel.symbol + "_body"})
-      if (Operation *function = module.lookupSymbol(symbol))
-        function->erase();
-  }
-  kernels = std::move(kept);
-  forEachStep(program.steps, [&](runtime::Step &step) {
-    if (step.kind == runtime::Step::Kind::Kernel)
-      step.kernel = renumbered[step.kernel];
-  });
-  program.kernels.clear();
-  for (const EmittedKernel &kernel : kernels)
-    program.kernels.push_back(kernel.symbol);
-}
-
 /// Makes the slots' offsets absolute, and the buffers' those of their slots.
 static void resolve(ProgramParts &parts) {
   std::vector<runtime::Slot> &slots = parts.program.slots;
@@ -133,9 +73,9 @@ static LogicalResult addSignature(func::FuncOp function, runtime::Program &progr
   return success();
 }
 
-FailureOr<BuiltProgram> buildProgram(func::FuncOp function, KernelTable &kernels, int threads) {
-  ProgramParts parts{kernels, threads};
-  parts.program.threads = threads;
+FailureOr<BuiltProgram> buildProgram(func::FuncOp function, KernelTable &kernels) {
+  ProgramParts parts{kernels};
+  parts.program.threads = kernels.target.threads();
   parts.program.name = function.getName().str();
   if (failed(addSignature(function, parts.program)))
     return failure();
@@ -157,8 +97,8 @@ FailureOr<BuiltProgram> buildProgram(func::FuncOp function, KernelTable &kernels
   for (const EmittedKernel &kernel : kernels.kernels)
     parts.program.kernels.push_back(kernel.symbol);
   resolve(parts);
-  return BuiltProgram{std::move(parts.program), builder.builtItems(), std::move(builder.graph), builder.livePeakBytes,
-                      parts.provenPacking};
+  return BuiltProgram{std::move(parts.program), std::move(builder.origins), builder.builtItems(),
+                      std::move(builder.graph), builder.livePeakBytes,      parts.provenPacking};
 }
 
 } // namespace remat

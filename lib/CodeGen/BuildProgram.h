@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "Kernels.h"
+#include "Target.h"
 
 #include "remat/CodeGen/Cpu.h"
 
@@ -21,7 +21,8 @@ struct BuiltItem {
 
 struct BuiltProgram {
   runtime::Program program;
-  llvm::SmallVector<BuiltItem, 0> items; ///< Of the function's block, in its order.
+  std::vector<mlir::Operation *> origins; ///< By step in preorder: the op that it is a part of.
+  llvm::SmallVector<BuiltItem, 0> items;  ///< Of the function's block, in its order.
   Graph graph;
   int64_t livePeakBytes = 0;
   bool provenPacking = false;
@@ -34,6 +35,6 @@ struct BuiltProgram {
 /// it; a function's result takes that of a donated argument the same way. A loop's carried values have one place each,
 /// which the loop's body writes where nobody reads the old value any more, and copies to otherwise. Emits an error at
 /// an op that no step can do.
-mlir::FailureOr<BuiltProgram> buildProgram(mlir::func::FuncOp function, KernelTable &kernels, int threads);
+mlir::FailureOr<BuiltProgram> buildProgram(mlir::func::FuncOp function, KernelTable &kernels);
 
 } // namespace remat

@@ -18,7 +18,6 @@
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
 
-#include <limits>
 #include <numeric>
 
 using namespace mlir;
@@ -51,10 +50,21 @@ Lanes LaneBuilder::countUp(Value first) {
   return {arith::AddIOp::create(builder, loc, spread(first), counts), first};
 }
 
-static Type memoryType(Type element, MLIRContext *context) {
-  if (element.isInteger(1))
-    return IntegerType::get(context, 8);
-  return element.isIndex() ? Type(IntegerType::get(context, 64)) : element;
+static Type withElement(Type type, Type element) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.clone(element);
+  return element;
+}
+
+bool isFloat8(Type type) {
+  auto floatType = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+  return floatType && floatType.getWidth() == 8;
+}
+
+Type memoryType(Type element) {
+  if (element.isInteger(1) || isFloat8(element))
+    return IntegerType::get(element.getContext(), 8);
+  return element.isIndex() ? Type(IntegerType::get(element.getContext(), 64)) : element;
 }
 
 static int64_t elementBytes(Type element) { return std::max(1u, element.getIntOrFloatBitWidth() / 8); }
@@ -65,6 +75,8 @@ Value LaneBuilder::elementPointer(Value pointer, Type element, Value address) {
 }
 
 Value LaneBuilder::fromMemory(Value value, Type element) {
+  if (isFloat8(element))
+    return arith::BitcastOp::create(builder, loc, withElement(value.getType(), element), value);
   if (!element.isInteger(1))
     return value;
   TypedAttr zero =
@@ -76,7 +88,7 @@ Value LaneBuilder::fromMemory(Value value, Type element) {
 }
 
 Lanes LaneBuilder::load(Value pointer, Type element, Value address, int64_t laneStride) {
-  Type stored = memoryType(element, builder.getContext());
+  Type stored = memoryType(element);
   unsigned alignment = elementBytes(stored);
   if (width == 1 || laneStride == 0 || laneStride == 1) {
     Type type = laneStride == 1 ? laneType(stored) : stored;
@@ -97,10 +109,12 @@ Lanes LaneBuilder::load(Value pointer, Type element, Value address, int64_t lane
 
 void LaneBuilder::store(Value pointer, Value value, Value address, int64_t laneStride) {
   Type element = getElementTypeOrSelf(value.getType());
-  Type stored = memoryType(element, builder.getContext());
+  Type stored = memoryType(element);
   value = spread(value);
   if (element.isInteger(1))
     value = arith::ExtUIOp::create(builder, loc, laneType(stored), value);
+  if (isFloat8(element))
+    value = arith::BitcastOp::create(builder, loc, laneType(stored), value);
   unsigned alignment = elementBytes(stored);
   if (width == 1 || laneStride == 1) {
     LLVM::StoreOp::create(builder, loc, value, elementPointer(pointer, stored, address), alignment);
@@ -114,7 +128,7 @@ void LaneBuilder::store(Value pointer, Value value, Value address, int64_t laneS
 }
 
 Value LaneBuilder::gather(Value pointer, Type element, Value addresses) {
-  Type stored = memoryType(element, builder.getContext());
+  Type stored = memoryType(element);
   SmallVector<Value> elements;
   for (int64_t i = 0; i < width; ++i) {
     Value address = vector::ExtractOp::create(builder, loc, addresses, i);
@@ -133,12 +147,6 @@ static bool isNarrow(Type type) {
   return floatType && floatType.getWidth() < 32;
 }
 
-static Type withElement(Type type, Type element) {
-  if (auto vector = dyn_cast<VectorType>(type))
-    return vector.clone(element);
-  return element;
-}
-
 /// The same op on what the operands are: scalars or vectors.
 Value LaneBuilder::cloneWide(Operation *op, ValueRange operands) {
   bool isVector = llvm::any_of(operands, [&](Value operand) { return varies(operand); });
@@ -147,7 +155,7 @@ Value LaneBuilder::cloneWide(Operation *op, ValueRange operands) {
     inputs.push_back(isVector ? spread(operand) : operand);
   Type element = op->getResult(0).getType();
   bool allFloats = llvm::all_of(inputs, [](Value input) { return isa<FloatType>(getElementTypeOrSelf(input)); });
-  if (isNarrow(element) && !inputs.empty() && allFloats && !isa<arith::TruncFOp>(op))
+  if (isNarrow(element) && !inputs.empty() && allFloats && !isa<arith::BitcastOp, arith::ExtFOp, arith::TruncFOp>(op))
     element = builder.getF32Type();
   OperationState state(loc, op->getName());
   state.addOperands(inputs);
@@ -287,13 +295,18 @@ TypedAttr neutralElement(Operation *combiner, Type type) {
   auto floating = [&](double value) { return builder.getFloatAttr(type, value); };
   auto integer = [&](APInt value) { return IntegerAttr::get(type, value); };
   unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
-  constexpr double infinity = std::numeric_limits<double>::infinity();
+  // What a type without infinity has instead.
+  auto extreme = [&](bool isNegative) {
+    const llvm::fltSemantics &semantics = cast<FloatType>(type).getFloatSemantics();
+    return builder.getFloatAttr(type, APFloat::semanticsHasInf(semantics) ? APFloat::getInf(semantics, isNegative)
+                                                                          : APFloat::getLargest(semantics, isNegative));
+  };
   return llvm::TypeSwitch<Operation *, TypedAttr>(combiner)
       // Adding -0 changes no value; adding 0 would turn -0 into 0.
       .Case<arith::AddFOp>([&](auto) { return floating(-0.0); })
       .Case<arith::MulFOp>([&](auto) { return floating(1); })
-      .Case<arith::MaximumFOp>([&](auto) { return floating(-infinity); })
-      .Case<arith::MinimumFOp>([&](auto) { return floating(infinity); })
+      .Case<arith::MaximumFOp>([&](auto) { return extreme(/*isNegative=*/true); })
+      .Case<arith::MinimumFOp>([&](auto) { return extreme(/*isNegative=*/false); })
       .Case<arith::MulIOp>([&](auto) { return integer(APInt(width, 1)); })
       .Case<arith::MaxSIOp>([&](auto) { return integer(APInt::getSignedMinValue(width)); })
       .Case<arith::MinSIOp>([&](auto) { return integer(APInt::getSignedMaxValue(width)); })

@@ -23,6 +23,11 @@ struct Lanes {
   explicit operator bool() const { return value != nullptr; }
 };
 
+/// Whether a type's elements are floats of eight bits, which the dialect of LLVM has not.
+bool isFloat8(mlir::Type type);
+/// What an element is in memory, in the dialect of LLVM: booleans and floats of eight bits are bytes.
+mlir::Type memoryType(mlir::Type element);
+
 /// Builds ops for `width` lanes at once; width 1 builds scalars.
 class LaneBuilder {
 public:

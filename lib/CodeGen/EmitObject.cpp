@@ -27,9 +27,9 @@ public:
       : module(module), loc(module.getLoc()), builder(OpBuilder::atBlockEnd(module.getBody())),
         pointer(LLVM::LLVMPointerType::get(module.getContext())) {}
 
-  LLVM::GlobalOp addImage(ArrayRef<char> bytes) {
+  LLVM::GlobalOp addBytes(StringRef symbol, ArrayRef<char> bytes) {
     auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size());
-    return LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, "remat_image",
+    return LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, symbol,
                                   builder.getStringAttr(StringRef(bytes.data(), bytes.size())), /*alignment=*/8);
   }
 
@@ -50,19 +50,26 @@ public:
     return table;
   }
 
-  void addEntry(StringRef symbol, LLVM::GlobalOp image, size_t imageBytes, LLVM::GlobalOp table, size_t kernels) {
+  struct Counted {
+    LLVM::GlobalOp data;
+    size_t count;
+  };
+
+  /// `symbol` hands the data and their counts to the runtime's function `open`; `nulls` null pointers follow.
+  void addEntry(StringRef symbol, StringRef open, ArrayRef<Counted> data, unsigned nulls = 0) {
     Type size = builder.getI64Type();
-    auto open = LLVM::LLVMFuncOp::create(builder, loc, "remat_program_open",
-                                         LLVM::LLVMFunctionType::get(pointer, {pointer, size, pointer, size}));
     auto entry = LLVM::LLVMFuncOp::create(builder, loc, symbol, LLVM::LLVMFunctionType::get(pointer, {}));
-    builder.setInsertionPointToStart(entry.addEntryBlock(builder));
-    auto number = [&](size_t value) -> Value {
-      return LLVM::ConstantOp::create(builder, loc, size, builder.getI64IntegerAttr(int64_t(value)));
-    };
-    Value arguments[] = {LLVM::AddressOfOp::create(builder, loc, image), number(imageBytes),
-                         LLVM::AddressOfOp::create(builder, loc, table), number(kernels)};
-    auto call = LLVM::CallOp::create(builder, loc, open, arguments);
-    LLVM::ReturnOp::create(builder, loc, call.getResult());
+    OpBuilder body = OpBuilder::atBlockBegin(entry.addEntryBlock(builder));
+    SmallVector<Value> arguments;
+    for (const Counted &each : data) {
+      arguments.push_back(LLVM::AddressOfOp::create(body, loc, each.data));
+      arguments.push_back(LLVM::ConstantOp::create(body, loc, size, body.getI64IntegerAttr(int64_t(each.count))));
+    }
+    for (unsigned i = 0; i < nulls; ++i)
+      arguments.push_back(LLVM::ZeroOp::create(body, loc, pointer));
+    auto type = LLVM::LLVMFunctionType::get(pointer, llvm::to_vector(ValueRange(arguments).getTypes()));
+    auto call = LLVM::CallOp::create(body, loc, LLVM::LLVMFuncOp::create(builder, loc, open, type), arguments);
+    LLVM::ReturnOp::create(body, loc, call.getResult());
   }
 
 private:
@@ -77,9 +84,22 @@ private:
 void addEntryPoint(ModuleOp module, const runtime::Program &program, StringRef entry) {
   std::vector<char> bytes = runtime::writeProgram(program);
   Appender appender(module);
-  LLVM::GlobalOp image = appender.addImage(bytes);
+  LLVM::GlobalOp image = appender.addBytes("remat_image", bytes);
   LLVM::GlobalOp table = appender.addTable(program.kernels);
-  appender.addEntry((entry + "_open").str(), image, bytes.size(), table, program.kernels.size());
+  appender.addEntry((entry + "_open").str(), "remat_program_open",
+                    {{image, bytes.size()}, {table, program.kernels.size()}});
+}
+
+OwningOpRef<ModuleOp> makeGpuEntryPoint(Location location, const runtime::Program &program, ArrayRef<char> code,
+                                        StringRef entry) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(location);
+  std::vector<char> bytes = runtime::writeProgram(program);
+  Appender appender(*module);
+  LLVM::GlobalOp image = appender.addBytes("remat_image", bytes);
+  LLVM::GlobalOp codeBytes = appender.addBytes("remat_code", code);
+  appender.addEntry((entry + "_open").str(), "remat_cuda_open", {{image, bytes.size()}, {codeBytes, code.size()}},
+                    /*nulls=*/1);
+  return module;
 }
 
 } // namespace remat

@@ -10,6 +10,7 @@
 #include "remat/Runtime/Program.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 
 namespace remat {
 
@@ -17,5 +18,10 @@ namespace remat {
 /// `remat_program *ENTRY_open(void)`, as remat-c/Remat.h describes them. Nothing but that function is seen from
 /// outside. Precondition: `module` has a function for each of the program's kernels.
 void addEntryPoint(mlir::ModuleOp module, const runtime::Program &program, llvm::StringRef entry);
+
+/// The same for a GPU: a module of its own with the program as an image, its GPU code as bytes (CudaCode.h) and
+/// `remat_cuda_program *ENTRY_open(void)`, as remat-c/RematCuda.h describes them.
+mlir::OwningOpRef<mlir::ModuleOp> makeGpuEntryPoint(mlir::Location location, const runtime::Program &program,
+                                                    llvm::ArrayRef<char> code, llvm::StringRef entry);
 
 } // namespace remat

@@ -8,10 +8,8 @@
 #pragma once
 
 #include "remat/IR/RematDialect.h"
-#include "remat/Runtime/Program.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/StringMap.h"
 
 #include <optional>
 #include <string>
@@ -38,25 +36,5 @@ std::optional<EmittedKernel> emitLoops(mlir::ModuleOp module, KernelOp kernel, l
 /// The same for any kernel, by upstream's bufferization and loops, run by one thread. Emits an error where upstream
 /// can't. The function is `symbol` + "_body" on memrefs until the module is lowered.
 mlir::FailureOr<EmittedKernel> emitUpstream(mlir::ModuleOp module, KernelOp kernel, llvm::StringRef symbol);
-
-/// The kernels of a module, equal ones once. A function that is laid out twice (before and after it is planned) emits
-/// each kernel once if both use one table.
-class KernelTable {
-public:
-  explicit KernelTable(mlir::ModuleOp module) : module(module) {}
-
-  /// The kernel's number; emits its code if no kernel like it came before. Emits an error where there is none.
-  mlir::FailureOr<unsigned> number(KernelOp kernel);
-
-  /// Erases the kernels that no step of the program runs, and renumbers the others in the table and the program. The
-  /// table takes no more kernels then.
-  void keepOnlyThoseOf(runtime::Program &program);
-
-  mlir::ModuleOp module;
-  llvm::SmallVector<EmittedKernel, 0> kernels; ///< By number.
-
-private:
-  llvm::StringMap<unsigned> numbers;
-};
 
 } // namespace remat

@@ -35,6 +35,7 @@ static bool hasPolynomial(StringRef name) {
 void populateFunctionPatterns(RewritePatternSet &patterns) {
   populateMathPolynomialApproximationPatterns(patterns, hasPolynomial);
   math::populateExpansionPatterns(patterns, {"rsqrt"});
+  populateFloat8Patterns(patterns);
 }
 
 namespace {

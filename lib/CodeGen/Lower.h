@@ -21,6 +21,10 @@ mlir::LogicalResult lowerKernels(mlir::ModuleOp module, llvm::ArrayRef<EmittedKe
 /// Patterns that write exp, log, tanh and the like with simple ops: polynomials that are the same for every device.
 void populateFunctionPatterns(mlir::RewritePatternSet &patterns);
 
+/// Patterns that write conversions from and to f8E5M2 and f8E4M3FN with integers (Float8.cpp).
+/// `populateFunctionPatterns` has them.
+void populateFloat8Patterns(mlir::RewritePatternSet &patterns);
+
 /// Deals the functions of a module to up to `parts` modules in it, of about as many ops each. Kernels are functions of
 /// their own, so what becomes of one doesn't depend on its neighbours.
 void dealKernels(mlir::ModuleOp module, unsigned parts);

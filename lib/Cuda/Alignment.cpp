@@ -61,6 +61,25 @@ static std::optional<int64_t> findAlignment(Type type, Value pointer) {
   return std::min({count, knownFactor(address.getDynamicIndices()[0])}) * bytes;
 }
 
+int64_t widestBytes(const LoopNest &nest) {
+  int64_t bytes = 1;
+  auto see = [&](Type type) {
+    Type element = getElementTypeOrSelf(type);
+    bytes = std::max<int64_t>(bytes, element.isIndex() ? 8 : element.getIntOrFloatBitWidth() / 8);
+  };
+  for (const LoopNest::Member &member : nest.members) {
+    if (member.perRow)
+      continue;
+    for (auto [i, source] : llvm::enumerate(member.inputs))
+      if (source.kind == LoopNest::Source::Kind::Buffer && source.access.strides.back() == 1)
+        see(member.op.getDpsInputOperand(i)->get().getType());
+    for (const LoopNest::Output &output : member.outputs)
+      if (!member.reduces)
+        see(member.op->getResult(output.result).getType());
+  }
+  return bytes;
+}
+
 void raiseAlignment(gpu::GPUFuncOp function) {
   auto raise = [](auto access, Type type) {
     if (std::optional<int64_t> alignment = findAlignment(type, access.getAddr()))

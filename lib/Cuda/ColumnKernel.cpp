@@ -156,7 +156,7 @@ private:
       for (const LoopNest::Output &output : member.outputs)
         points.store(output.buffer, result, points.address(access, column), width);
     };
-    isColumn ? frame.ifThen(isColumn, store) : store();
+    frame.ifThen(isColumn, store);
   }
 
   KernelFrame frame;

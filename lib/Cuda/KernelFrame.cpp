@@ -57,7 +57,15 @@ Value KernelFrame::isFirst(Value number) {
 }
 Value KernelFrame::minimum(Value a, Value b) { return arith::MinUIOp::create(builder, loc, a, b); }
 
+Value KernelFrame::both(Value a, Value b) {
+  if (!a || !b)
+    return a ? a : b;
+  return arith::AndIOp::create(builder, loc, a, b);
+}
+
 void KernelFrame::ifThen(Value condition, function_ref<void()> body) {
+  if (!condition)
+    return body();
   auto op = scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(op.thenBlock());
@@ -93,15 +101,21 @@ Value KernelFrame::shuffle(Value value, int64_t distance, int64_t width) {
   return isa<FloatType>(type) ? Value(arith::BitcastOp::create(builder, loc, type, moved)) : moved;
 }
 
-Value KernelFrame::combineWarp(Operation *combiner, Value value, int64_t width) {
+Value KernelFrame::combineWarp(Operation *combiner, SmallVector<Value> values, int64_t width) {
   LaneBuilder one(builder, loc, 1);
-  for (int64_t distance = width / 2; distance > 0; distance /= 2)
-    value = one.clone(combiner, {value, shuffle(value, distance, warpSize)});
-  return value;
+  int64_t fold = values.size();
+  for (int64_t distance = width / 2; distance >= fold; distance /= 2)
+    for (Value &value : values)
+      value = one.clone(combiner, {value, shuffle(value, distance / fold, warpSize)});
+  for (int64_t distance = fold / 2; distance > 0; distance /= 2)
+    for (int64_t i = 0; i < distance; ++i)
+      values[i] = one.clone(combiner, {values[i], values[i + distance]});
+  return values[0];
 }
 
-Value KernelFrame::combineTeam(Operation *combiner, Value value, int64_t team) {
-  value = combineWarp(combiner, value, std::min(team, warpSize));
+Value KernelFrame::combineTeam(Operation *combiner, ArrayRef<Value> values, int64_t team) {
+  int64_t warpThreads = warpSize / int64_t(values.size());
+  Value value = combineWarp(combiner, llvm::to_vector(values), std::min(team, warpSize));
   int64_t warps = team / warpSize;
   if (warps <= 1)
     return value;
@@ -110,13 +124,12 @@ Value KernelFrame::combineTeam(Operation *combiner, Value value, int64_t team) {
     barrier(); // What was there has been read.
   else
     shared = sharedMemory(warps, value.getType());
-  Value lane = modulo(threadId, warpSize);
-  ifThen(isFirst(lane),
-         [&] { memref::StoreOp::create(builder, loc, value, shared, ValueRange(divide(threadId, warpSize))); });
+  ifThen(isFirst(modulo(threadId, warpThreads)),
+         [&] { memref::StoreOp::create(builder, loc, value, shared, ValueRange(divide(threadId, warpThreads))); });
   barrier();
   // Threads that are more than there are warps repeat them, and a step of fewer lanes than a warp combines each once.
-  Value part = memref::LoadOp::create(builder, loc, shared, ValueRange(modulo(lane, warps)));
-  return combineWarp(combiner, part, warps);
+  Value part = memref::LoadOp::create(builder, loc, shared, ValueRange(modulo(threadId, warps)));
+  return combineWarp(combiner, {part}, warps);
 }
 
 } // namespace remat

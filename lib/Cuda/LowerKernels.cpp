@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LoopKernel.h"
+#include "GpuTarget.h"
 
 #include "../CodeGen/BlockBuilder.h"
 #include "../CodeGen/Clusters.h"
@@ -55,11 +55,8 @@ namespace {
 
 class StepLowering {
 public:
-  explicit StepLowering(func::FuncOp function) : function(function) {
-    result.module = ModuleOp::create(function.getLoc());
-    OpBuilder builder = OpBuilder::atBlockEnd(result.module->getBody());
-    gpuModule = gpu::GPUModuleOp::create(builder, function.getLoc(), "remat_kernels");
-  }
+  explicit StepLowering(func::FuncOp function)
+      : function(function), result(makeGpuKernels(function.getLoc())), target(result.gpuModule()), table(target) {}
 
   GpuKernels run() {
     lowerBlock(function.front());
@@ -89,36 +86,20 @@ private:
   }
 
   void lowerKernel(KernelOp kernel) {
-    if (!known.insert(keyOf(kernel)).second)
+    FailureOr<unsigned> number = table.number(kernel);
+    if (failed(number))
+      return note(kernel, "its loops have no form for the GPU");
+    if (*number != result.kernels.size())
       return;
-    std::optional<GpuKernel> made = emit(kernel, std::to_string(result.kernels.size()));
-    if (!made) {
-      result.others.push_back({kernel.getLoc(), "remat.kernel", "its loops have no form for the GPU"});
-      return;
-    }
-    result.kernels.push_back(std::move(*made));
+    result.kernels.push_back(target.kernel(table.kernels.back().symbol));
     result.clusters.push_back(kernel);
-  }
-
-  /// The symbol says the form: profilers show it.
-  std::optional<GpuKernel> emit(KernelOp kernel, StringRef number) {
-    std::optional<LoopNest> nest;
-    if (!kernel.getInplace())
-      nest = analyzeKernel(kernel);
-    if (!nest)
-      return emitAnyLoops(gpuModule, kernel, ("remat_loops_" + number).str());
-    GpuKernel::Form form = nest->columns  ? GpuKernel::Form::Columns
-                           : nest->byRows ? GpuKernel::Form::Rows
-                                          : GpuKernel::Form::Points;
-    auto emitForm = nest->columns ? emitColumns : nest->byRows ? emitRows : emitPoints;
-    return emitForm(gpuModule, kernel.getLoc(), *nest, ("remat_" + nameOf(form) + "_" + number).str(),
-                    kernel.getInputs().size() + kernel.getNumResults());
   }
 
   func::FuncOp function;
   GpuKernels result;
-  gpu::GPUModuleOp gpuModule;
-  llvm::StringSet<> known; ///< Clusters and other ops that came before.
+  GpuTarget target;
+  KernelTable table;
+  llvm::StringSet<> known; ///< Ops without a kernel that came before.
 };
 
 } // namespace

@@ -3,8 +3,9 @@
 // Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A thread computes four neighbours along the last loop, so that what lies densely moves 16 bytes at once (8 of bf16),
-// and there are as many threads as that takes: the scheduler of blocks balances better than a loop over strides would.
+// A thread computes four neighbours along the last loop, or more where all elements are narrower than f32, so that what
+// lies densely moves 16 bytes at once, and there are as many threads as that takes: the scheduler of blocks balances
+// better than a loop over strides would.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,15 +15,26 @@ using namespace mlir;
 
 namespace remat {
 
+/// How many neighbours a thread has.
+static int64_t chooseWidth(const LoopNest &nest) {
+  constexpr int64_t accessBytes = 16, least = 4;
+  if (nest.space.empty())
+    return 1;
+  int64_t width = std::max(least, accessBytes / widestBytes(nest)), length = nest.space.back();
+  auto fits = [&] { return nest.space.size() == 1 ? length >= width : length % width == 0; };
+  while (width > least && !fits())
+    width /= 2;
+  return fits() ? width : 1;
+}
+
 GpuKernel emitPoints(gpu::GPUModuleOp module, Location loc, const LoopNest &nest, StringRef symbol,
                      unsigned parameters) {
-  constexpr int64_t blockThreads = 256, vector = 4;
+  if (std::optional<GpuKernel> tiles = emitTiles(module, loc, nest, symbol, parameters))
+    return std::move(*tiles);
+  constexpr int64_t blockThreads = 256;
   KernelFrame frame(module, loc, symbol, parameters);
   PointEmitter points(frame.builder, loc, nest, frame.buffers);
-  int64_t count = product(nest.space);
-  bool isVector =
-      !nest.space.empty() && nest.space.back() >= vector && (nest.space.size() == 1 || nest.space.back() % vector == 0);
-  int64_t width = isVector ? vector : 1, rest = count % width;
+  int64_t count = product(nest.space), width = chooseWidth(nest), rest = count % width;
   int64_t needed = llvm::divideCeil(count, width),
           threads = std::min<int64_t>(blockThreads, llvm::alignTo(needed, warpSize));
   int64_t blocks = llvm::divideCeil(needed, threads);

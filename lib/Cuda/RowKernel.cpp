@@ -18,12 +18,16 @@
 // More than 131,072 elements are cut into up to 64 parts, each is summed like that, and then one after the other. Where
 // such rows are few, every part is a block's, which leaves its sum in scratch, and a second launch adds those up.
 //
+// Where everything that lies along the row is narrower than f32, a thread stands for two or four threads of that order,
+// so that it still moves 16 bytes at once: it has their groups, which are neighbours, and their accumulators.
+//
 //===----------------------------------------------------------------------===//
 
 #include "KernelFrame.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
@@ -31,11 +35,29 @@ namespace remat {
 
 namespace {
 
-/// How a row is dealt; of its length alone.
+/// How a row is dealt. The order of sums is of its length alone: `width` and `team` are those of the order.
 struct Deal {
   int64_t length, width, team;
   int64_t partLength; ///< A multiple of what the team deals at once; the last part may be shorter.
+  int64_t fold = 1;   ///< How many threads of the order a thread stands for.
 
+  explicit Deal(const LoopNest &nest) : Deal(product(ArrayRef(nest.space).drop_front(nest.outer))) {
+    constexpr int64_t accessBytes = 16;
+    // A block that has one row keeps full warps, for shuffles need them.
+    int64_t leastThreads = team > warpSize ? warpSize : 1;
+    while (width != 1 && 2 * group() * widestBytes(nest) <= accessBytes && threads() / 2 >= leastThreads &&
+           nest.space.back() % (2 * group()) == 0)
+      fold *= 2;
+  }
+  int64_t parts() const { return llvm::divideCeil(length, partLength); }
+  /// Groups of each thread.
+  int64_t chunks() const { return llvm::divideCeil(length, team * width); }
+  bool fitsRegisters() const { return chunks() * width <= 16; }
+  /// Neighbours that a thread has at once, and threads that share a row.
+  int64_t group() const { return fold * width; }
+  int64_t threads() const { return team / fold; }
+
+private:
   explicit Deal(int64_t length) : length(length), width(length % 4 == 0 ? 4 : 1) {
     constexpr int64_t warpLength = 512, perThread = 16, mostInRegisters = 16384;
     // A loop's threads get more registers than a block of 1024 has.
@@ -47,26 +69,22 @@ struct Deal {
     constexpr int64_t leastPart = 131072, mostParts = 64;
     partLength = std::max<int64_t>(leastPart, llvm::alignTo(llvm::divideCeil(length, mostParts), team * width));
   }
-  int64_t parts() const { return llvm::divideCeil(length, partLength); }
-  /// Groups of each thread.
-  int64_t chunks() const { return llvm::divideCeil(length, team * width); }
-  bool fitsRegisters() const { return chunks() * width <= 16; }
 };
 
 class RowEmitter {
 public:
   RowEmitter(gpu::GPUModuleOp module, Location loc, const LoopNest &nest, StringRef symbol, unsigned parameters)
       : frame(module, loc, symbol, parameters), builder(frame.builder), loc(loc), nest(nest),
-        points(builder, loc, nest, frame.buffers), inner(ArrayRef(nest.space).drop_front(nest.outer)),
-        deal(product(inner)) {}
+        points(builder, loc, nest, frame.buffers), inner(ArrayRef(nest.space).drop_front(nest.outer)), deal(nest) {}
 
   GpuLaunch run() {
     int64_t rows = countRows(nest);
     constexpr int64_t blockThreads = 128;
     // Teams of several warps meet in shared memory, and have a block each.
-    int64_t threads =
-        deal.team > warpSize ? deal.team : std::min<int64_t>(blockThreads, llvm::alignTo(rows * deal.team, warpSize));
-    int64_t blocks = llvm::divideCeil(rows * deal.team, threads);
+    int64_t threads = deal.team > warpSize
+                          ? deal.threads()
+                          : std::min<int64_t>(blockThreads, llvm::alignTo(rows * deal.threads(), warpSize));
+    int64_t blocks = llvm::divideCeil(rows * deal.threads(), threads);
     findRow(rows, threads, blocks);
     deal.fitsRegisters() ? emitInRegisters() : emitInLoops();
     storePerRow();
@@ -78,8 +96,7 @@ public:
   /// Whether the parts of a row are blocks of their own: nothing but the sums themselves needs a whole row.
   static bool isInParts(const LoopNest &nest) {
     constexpr int64_t enoughRows = 64;
-    return Deal(product(ArrayRef(nest.space).drop_front(nest.outer))).parts() > 1 && nest.passes == 1 &&
-           countRows(nest) < enoughRows &&
+    return Deal(nest).parts() > 1 && nest.passes == 1 && countRows(nest) < enoughRows &&
            llvm::none_of(nest.members, [](const LoopNest::Member &member) { return member.perRow; });
   }
 
@@ -96,7 +113,7 @@ public:
       for (auto [i, total] : llvm::enumerate(totals))
         LaneBuilder(builder, loc, 1).store(scratchOf(i), total, frame.block(), 0);
     });
-    return frame.finish(countRows(nest) * deal.parts(), deal.team);
+    return frame.finish(countRows(nest) * deal.parts(), deal.threads());
   }
 
   /// The second one: a thread for each row.
@@ -130,9 +147,10 @@ public:
 private:
   /// Teams behind the last row repeat it, for shuffles need every thread of a warp; they store nothing.
   void findRow(int64_t rows, int64_t threads, int64_t blocks) {
-    Value team = frame.add(frame.multiply(frame.block(), threads / deal.team), frame.divide(frame.thread(), deal.team));
-    place = frame.modulo(frame.thread(), deal.team);
-    if (rows * deal.team != blocks * threads) {
+    Value team = frame.add(frame.multiply(frame.block(), threads / deal.threads()),
+                           frame.divide(frame.thread(), deal.threads()));
+    place = frame.modulo(frame.thread(), deal.threads());
+    if (rows * deal.threads() != blocks * threads) {
       isRow = frame.isLess(team, frame.index(rows));
       team = frame.minimum(team, frame.index(rows - 1));
     }
@@ -146,9 +164,8 @@ private:
 
   /// Every sum has its place in scratch, large enough for any type.
   static int64_t scratchBytesOfSum(const LoopNest &nest) {
-    constexpr int64_t widestBytes = 8, alignment = 16;
-    int64_t parts = Deal(product(ArrayRef(nest.space).drop_front(nest.outer))).parts();
-    return llvm::alignTo(countRows(nest) * parts * widestBytes, alignment);
+    constexpr int64_t sumBytes = 8, alignment = 16;
+    return llvm::alignTo(countRows(nest) * Deal(nest).parts() * sumBytes, alignment);
   }
   Value scratchOf(int64_t sum) {
     Value base = frame.buffers.back();
@@ -159,10 +176,9 @@ private:
   /// The neighbours from element `first` of the row: one point of the group's width, or points of their own where
   /// neighbours aren't so along the last loop.
   SmallVector<Point, 4> pointsAt(Value first) {
-    bool isVector = deal.width != 1 && inner.back() % deal.width == 0;
     SmallVector<Point, 4> group;
-    for (int64_t v = 0; v < (isVector ? 1 : deal.width); ++v) {
-      Point point{rowPoint.indices, isVector ? deal.width : 1};
+    for (int64_t v = 0; v < (isVector() ? 1 : deal.width); ++v) {
+      Point point{rowPoint.indices, isVector() ? deal.group() : 1};
       Value element = v == 0 ? first : frame.add(first, frame.index(v));
       llvm::copy(points.split(element, inner), point.indices.begin() + nest.outer);
       group.push_back(std::move(point));
@@ -178,11 +194,11 @@ private:
   void emitInRegisters() {
     SmallVector<Chunk, 0> chunks;
     for (int64_t c = 0; c < deal.chunks(); ++c) {
-      Value first = frame.multiply(frame.add(place, frame.index(c * deal.team)), deal.width);
+      Value first = frame.multiply(frame.add(place, frame.index(c * deal.threads())), deal.group());
       Chunk chunk;
       if ((c + 1) * deal.team * deal.width > deal.length) {
         chunk.isIn = frame.isLess(first, frame.index(deal.length));
-        first = frame.minimum(first, frame.index(deal.length - deal.width));
+        first = frame.minimum(first, frame.index(deal.length - deal.group()));
       }
       chunk.group = pointsAt(first);
       chunks.push_back(std::move(chunk));
@@ -198,7 +214,7 @@ private:
       for (Point &point : chunk.group)
         points.computeOutputs(point);
     for (Chunk &chunk : chunks)
-      when(both(chunk.isIn, isRow), [&] {
+      frame.ifThen(frame.both(chunk.isIn, isRow), [&] {
         for (Point &point : chunk.group)
           points.storeOutputs(point);
       });
@@ -226,8 +242,8 @@ private:
   /// This thread's groups of the elements [begin, end).
   SmallVector<Value> forGroups(Value begin, Value end, ValueRange carried,
                                function_ref<void(Chunk &, SmallVector<Value> &)> body) {
-    Value first = frame.add(begin, frame.multiply(place, deal.width));
-    return frame.forLoop(first, end, deal.team * deal.width, carried, [&](Value element, ValueRange inside) {
+    Value first = frame.add(begin, frame.multiply(place, deal.group()));
+    return frame.forLoop(first, end, deal.threads() * deal.group(), carried, [&](Value element, ValueRange inside) {
       Chunk chunk{pointsAt(element), {}};
       SmallVector<Value> next = llvm::to_vector_of<Value>(inside);
       body(chunk, next);
@@ -289,8 +305,8 @@ private:
     SmallVector<Value> totals;
     for (auto [i, member] : llvm::enumerate(sums)) {
       Operation *combiner = findCombiner(member->op);
-      Value total = combineGroup(combiner, carried.slice(i * accumulators(), accumulators()));
-      totals.push_back(frame.combineTeam(combiner, total, deal.team));
+      SmallVector<Value> values = combineGroups(combiner, carried.slice(i * accumulators(), accumulators()));
+      totals.push_back(frame.combineTeam(combiner, values, deal.team));
     }
     return totals;
   }
@@ -300,7 +316,7 @@ private:
 
   Value neutral(const LoopNest::Member &member) {
     Type type = PointEmitter::elementType(member);
-    LaneBuilder lanes(builder, loc, isVector() ? deal.width : 1);
+    LaneBuilder lanes(builder, loc, isVector() ? deal.group() : 1);
     return lanes.spread(arith::ConstantOp::create(builder, loc, neutralElement(findCombiner(member.op), type)));
   }
 
@@ -314,11 +330,20 @@ private:
       }
   }
 
-  /// A vector's elements, or as many scalars, pairwise.
-  Value combineGroup(Operation *combiner, ArrayRef<Value> parts) {
+  /// The elements of each group in a vector, or as many scalars, pairwise: a value for each thread of the order.
+  SmallVector<Value> combineGroups(Operation *combiner, ArrayRef<Value> parts) {
     LaneBuilder one(builder, loc, 1);
-    if (parts.size() == 1)
-      return one.combineLanes(combiner, parts[0]);
+    if (parts.size() == 1) {
+      SmallVector<Value> values;
+      for (int64_t begin = 0; begin < deal.group(); begin += deal.width) {
+        Value group = parts[0];
+        if (deal.fold != 1)
+          group = vector::ExtractStridedSliceOp::create(builder, loc, group, ArrayRef<int64_t>{begin},
+                                                        ArrayRef<int64_t>{deal.width}, ArrayRef<int64_t>{1});
+        values.push_back(one.combineLanes(combiner, group));
+      }
+      return values;
+    }
     SmallVector<Value> values(parts);
     while (values.size() > 1) {
       size_t half = values.size() / 2;
@@ -326,13 +351,13 @@ private:
         values[i] = one.clone(combiner, {values[i], values[i + half]});
       values.resize(half);
     }
-    return values[0];
+    return values;
   }
 
   /// One thread of the team stores what a row has one of.
   void storePerRow() {
-    Value isFirst = deal.team == 1 ? Value() : frame.isFirst(place);
-    when(both(isFirst, isRow), [&] { storeRowValues(); });
+    Value isFirst = deal.threads() == 1 ? Value() : frame.isFirst(place);
+    frame.ifThen(frame.both(isFirst, isRow), [&] { storeRowValues(); });
   }
 
   void storeRowValues() {
@@ -340,14 +365,6 @@ private:
       if (member.perRow || member.reduces)
         points.storePerRow(member, rowPoint);
   }
-
-  Value both(Value a, Value b) {
-    if (!a || !b)
-      return a ? a : b;
-    return arith::AndIOp::create(builder, loc, a, b);
-  }
-
-  void when(Value condition, function_ref<void()> body) { condition ? frame.ifThen(condition, body) : body(); }
 
   KernelFrame frame;
   OpBuilder &builder;

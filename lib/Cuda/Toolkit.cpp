@@ -12,6 +12,8 @@
 #include "remat/Plan/OutputFile.h"
 
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
@@ -56,7 +58,7 @@ static Expected<std::string> runTool(llvm::StringRef name, const WorkFolder &fol
   return said;
 }
 
-Expected<Assembled> assemble(llvm::StringRef ptx, llvm::StringRef target) {
+static Expected<Assembled> assembleOnce(llvm::StringRef ptx, llvm::StringRef target) {
   Expected<WorkFolder> folder = WorkFolder::make();
   if (!folder)
     return folder.error();
@@ -70,6 +72,43 @@ Expected<Assembled> assemble(llvm::StringRef ptx, llvm::StringRef target) {
   if (!cubin)
     return cubin.error();
   return Assembled{std::move(*cubin), std::move(*said)};
+}
+
+/// The functions that ptxas gave a stack, by what it says of each.
+static llvm::StringSet<> findStacks(llvm::StringRef log) {
+  llvm::StringSet<> found;
+  llvm::StringRef name;
+  for (llvm::StringRef line : llvm::split(log, '\n')) {
+    if (size_t begin = line.find("Function properties for "); begin != llvm::StringRef::npos)
+      name = line.substr(begin).rsplit(' ').second.rtrim();
+    else if (line.contains(" bytes stack frame") && !line.ltrim().starts_with("0 "))
+      found.insert(name);
+  }
+  return found;
+}
+
+/// PTX that asks for no more than one block at once of some kernels.
+static std::string allowOneBlock(llvm::StringRef ptx, const llvm::StringSet<> &kernels) {
+  std::string result;
+  llvm::StringRef name;
+  for (llvm::StringRef line : llvm::split(ptx, '\n')) {
+    result.append(line).push_back('\n');
+    if (llvm::StringRef entry = line; entry.consume_front(".visible .entry "))
+      name = entry.take_until([](char c) { return c == '('; });
+    if (line.starts_with(".maxntid") && kernels.contains(name))
+      result += ".minnctapersm 1\n";
+  }
+  return result;
+}
+
+/// ptxas would rather spill a register than have fewer blocks run at once, which a kernel that waits for memory pays
+/// for; told that one block is enough, it doesn't. That is said of no other kernel, for it takes registers freely then.
+Expected<Assembled> assemble(llvm::StringRef ptx, llvm::StringRef target) {
+  Expected<Assembled> assembled = assembleOnce(ptx, target);
+  if (!assembled)
+    return assembled;
+  llvm::StringSet<> stacks = findStacks(assembled->log);
+  return stacks.empty() ? std::move(assembled) : assembleOnce(allowOneBlock(ptx, stacks), target);
 }
 
 Expected<std::string> emitFatbin(llvm::ArrayRef<CubinFor> cubins) {

@@ -7,6 +7,8 @@
 
 #include "remat/Cuda/Twin.h"
 
+#include "../CodeGen/CpuTarget.h"
+#include "../CodeGen/EmitBody.h"
 #include "../CodeGen/Lower.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -112,14 +114,10 @@ private:
     }
   }
 
-  static Type storedType(Type type, OpBuilder &builder) {
-    Type element = getElementTypeOrSelf(type);
-    Type stored = element.isIndex() ? Type(builder.getI64Type()) : element;
-    if (element.isInteger(1))
-      stored = builder.getI8Type();
-    if (auto vector = dyn_cast<VectorType>(type))
-      return vector.clone(stored);
-    return stored;
+  static Type storedType(Type type) {
+    Type stored = memoryType(getElementTypeOrSelf(type));
+    auto vector = dyn_cast<VectorType>(type);
+    return vector ? Type(vector.clone(stored)) : stored;
   }
 
   void makeArrays() {
@@ -127,30 +125,33 @@ private:
     Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
     for (Value value : kept)
       arrays[value] =
-          LLVM::AllocaOp::create(builder, loc, pointer, storedType(value.getType(), builder), count, /*alignment=*/64);
+          LLVM::AllocaOp::create(builder, loc, pointer, storedType(value.getType()), count, /*alignment=*/64);
   }
 
   Value placeOf(Value value, Value thread) {
     Value number = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), thread);
     Value array = arrays[value];
-    return LLVM::GEPOp::create(builder, loc, array.getType(), storedType(value.getType(), builder), array,
-                               ValueRange(number));
+    return LLVM::GEPOp::create(builder, loc, array.getType(), storedType(value.getType()), array, ValueRange(number));
   }
 
   void keep(Value value, Value now, Value thread) {
-    Type type = value.getType(), stored = storedType(type, builder);
+    Type type = value.getType(), stored = storedType(type);
     if (getElementTypeOrSelf(type).isIndex())
       now = arith::IndexCastOp::create(builder, loc, stored, now);
+    else if (isFloat8(type))
+      now = arith::BitcastOp::create(builder, loc, stored, now);
     else if (stored != type)
       now = arith::ExtUIOp::create(builder, loc, stored, now);
     LLVM::StoreOp::create(builder, loc, now, placeOf(value, thread));
   }
 
   Value recall(Value value, Value thread) {
-    Type type = value.getType(), stored = storedType(type, builder);
+    Type type = value.getType(), stored = storedType(type);
     Value now = LLVM::LoadOp::create(builder, loc, stored, placeOf(value, thread));
     if (getElementTypeOrSelf(type).isIndex())
       return arith::IndexCastOp::create(builder, loc, type, now);
+    if (isFloat8(type))
+      return arith::BitcastOp::create(builder, loc, type, now);
     return stored != type ? Value(arith::TruncIOp::create(builder, loc, type, now)) : now;
   }
 
@@ -258,7 +259,8 @@ FailureOr<CpuTwins> compileTwins(GpuKernels &kernels) {
 
 FailureOr<CpuOriginals> compileOriginals(GpuKernels &kernels) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernels.module->getLoc());
-  KernelTable table(*module);
+  CpuTarget target(*module, /*threads=*/1);
+  KernelTable table(target);
   SmallVector<unsigned> numbers;
   for (Operation *cluster : kernels.clusters) {
     FailureOr<unsigned> number = table.number(cast<KernelOp>(cluster));

@@ -64,6 +64,8 @@ Expected<Driver> Driver::load(const std::string &file) {
     return *error;
   REMAT_DRIVER_FUNCTIONS(REMAT_FIND)
 #undef REMAT_FIND
+  if (auto error = library->find("cuEventElapsedTime", driver.elapsedTime))
+    return *error;
   if (auto error = driver.check("cuInit", driver.cuInit(0)))
     return *error;
   return driver;

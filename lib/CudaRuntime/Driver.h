@@ -18,6 +18,9 @@ namespace remat::runtime {
   X(cuInit)                                                                                                            \
   X(cuGetErrorName)                                                                                                    \
   X(cuDeviceGet)                                                                                                       \
+  X(cuDeviceGetAttribute)                                                                                              \
+  X(cuDeviceGetName)                                                                                                   \
+  X(cuDeviceTotalMem_v2)                                                                                               \
   X(cuDevicePrimaryCtxRetain)                                                                                          \
   X(cuDevicePrimaryCtxRelease_v2)                                                                                      \
   X(cuCtxGetCurrent)                                                                                                   \
@@ -39,6 +42,10 @@ namespace remat::runtime {
   X(cuMemcpy2DAsync_v2)                                                                                                \
   X(cuMemsetD8Async)                                                                                                   \
   X(cuMemsetD2D8Async)                                                                                                 \
+  X(cuEventCreate)                                                                                                     \
+  X(cuEventDestroy_v2)                                                                                                 \
+  X(cuEventRecord)                                                                                                     \
+  X(cuEventSynchronize)                                                                                                \
   X(cuStreamCreate)                                                                                                    \
   X(cuStreamDestroy_v2)                                                                                                \
   X(cuStreamSynchronize)                                                                                               \
@@ -55,6 +62,8 @@ struct Driver {
 #define REMAT_FIELD(name) decltype(&::name) name = nullptr;
   REMAT_DRIVER_FUNCTIONS(REMAT_FIELD)
 #undef REMAT_FIELD
+  /// The first version, which every driver has.
+  decltype(&::cuEventElapsedTime_v2) elapsedTime = nullptr;
 
   /// Loads the library and starts it. Error: no driver, one that is too old, or no device.
   static Expected<Driver> load(const std::string &file);

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "Call.h"
+#include "CallLimits.h"
 #include "ConvolutionForm.h"
 #include "MatmulForm.h"
 #include "remat/CudaRuntime/CudaExecutable.h"

@@ -177,6 +177,25 @@ CUresult cuDeviceGet(CUdevice *found, int ordinal) {
   return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
+CUresult cuDeviceGetName(char *name, int bytes, CUdevice) {
+  if (int status = enter("cuDeviceGetName"))
+    return CUresult(status);
+  std::strncpy(name, "no GPU", size_t(bytes));
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice) {
+  if (int status = enter("cuDeviceGetAttribute"))
+    return CUresult(status);
+  *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9 : 0;
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice) {
+  if (int status = enter("cuDeviceTotalMem"))
+    return CUresult(status);
+  *bytes = size_t(device.state.totalBytes);
+  return CUDA_SUCCESS;
+}
+
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice) {
   if (int status = enter("cuDevicePrimaryCtxRetain"))
     return CUresult(status);
@@ -342,6 +361,22 @@ CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, si
       std::memset(reinterpret_cast<void *>(to + row * pitch), value, width);
   });
   return CUDA_SUCCESS;
+}
+
+// What runs on a stream has run when the call returns, so all times are 1 ms.
+CUresult cuEventCreate(CUevent *event, unsigned) {
+  if (CUresult status = enterWithContext("cuEventCreate"))
+    return status;
+  *event = reinterpret_cast<CUevent>(own(new int));
+  return CUDA_SUCCESS;
+}
+CUresult cuEventDestroy_v2(CUevent) { return enterWithContext("cuEventDestroy"); }
+CUresult cuEventRecord(CUevent, CUstream) { return enterWithContext("cuEventRecord"); }
+CUresult cuEventSynchronize(CUevent) { return enterWithContext("cuEventSynchronize"); }
+#undef cuEventElapsedTime
+CUresult cuEventElapsedTime(float *milliseconds, CUevent, CUevent) {
+  *milliseconds = 1;
+  return enterWithContext("cuEventElapsedTime");
 }
 
 CUresult cuStreamCreate(CUstream *stream, unsigned) {

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Assembles the kernels of steps for all targets and looks at what comes out.
 
-usage: check_kernels.py PTXAS NVDISASM|none WORK-FOLDER STEP.mlir...
-For every step and target: remat-run writes PTX, ptxas takes it, no kernel has a stack or spills a register. With nvdisasm, of row
-kernels whose rows four elements divide: whether they load and store 128 bits at once. Prints a line a step; exits with 1 if anything
-is otherwise.
+usage: check_kernels.py [--nvdisasm=PROGRAM] WORK-FOLDER STEP.mlir...
+For every step and target: remat-run makes machine code by way of PTX, and has code for all of the step; no kernel has a stack, and so none spills a register. With nvdisasm, of row kernels that load or store 128 bits at once
+in PTX: whether all those accesses are still that wide in machine code. Prints a line a step; exits with 1 if anything is otherwise.
 """
+import argparse
+import collections
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 
@@ -21,60 +23,78 @@ def run(*words):
     return done.stdout + done.stderr
 
 
-def kernels_of(log):
-    """By name: registers, and the bytes of stack and spills."""
-    found, name = {}, None
-    for line in log.splitlines():
-        if match := re.search(r"Compiling entry function '(\w+)'", line):
-            name = match[1]
-            found[name] = [0, 0]
-        elif match := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", line):
-            if name:
-                found[name][1] += sum(map(int, match.groups()))
-        elif match := re.search(r"Used (\d+) registers", line):
-            found[name][0] = int(match[1])
+def kernels_of(cubin):
+    """By name: registers, and the bytes of the stack. They are attributes in the section `.nv.info`, by number of the symbol."""
+    sections, = struct.unpack_from("<Q", cubin, 40)
+    count, names_number = struct.unpack_from("<HH", cubin, 60)
+    headers = [struct.unpack_from("<IIQQQQIIQQ", cubin, sections + 64 * i) for i in range(count)]
+
+    def text(table, offset):
+        begin = headers[table][4] + offset
+        return cubin[begin:cubin.index(0, begin)].decode()
+
+    by_name = {text(names_number, header[0]): header for header in headers}
+    symbols = by_name[".symtab"]
+
+    def symbol(number):
+        return text(symbols[6], struct.unpack_from("<I", cubin, symbols[4] + 24 * number)[0])
+
+    found, (place, size) = {}, by_name[".nv.info"][4:6]
+    end, with_size, frame_size, register_count = place + size, 4, 0x11, 0x2F
+    while place < end:
+        form, attribute, length = struct.unpack_from("<BBH", cubin, place)
+        if form == with_size and attribute in (frame_size, register_count):
+            number, value = struct.unpack_from("<II", cubin, place + 4)
+            if symbol(number).startswith("remat_"):
+                found.setdefault(symbol(number), [0, 0])[attribute == frame_size] = value
+        place += 4 + (length if form == with_size else 0)
     return found
 
 
-def wide_accesses(ptx, sass):
-    """Of row kernels that move vectors of four f32 in PTX: how many there are, and how many do in machine code."""
-    bodies = dict(re.findall(r"\.visible \.entry (remat_rows_\w+)\((.*?)\n}", ptx, re.S))
-    wide = {name for name, body in bodies.items() if re.search(r"(ld|st)\.global\.(v4\.b32|v2\.b64)", body)}
-    code, name = {}, None
+def narrowed(ptx, sass):
+    """How many row kernels move 128 bits at once in PTX, and which of them do so less often in machine code."""
+    bodies = re.findall(r"\.visible \.entry (remat_rows_\w+)\((.*?)\n}", ptx, re.S)
+    wide = {name: len(re.findall(r"(?:ld|st)\.global(?:\.\w+)*\.(?:v4\.b32|v2\.b64)", body)) for name, body in bodies}
+    code, name = collections.Counter(), None
     for line in sass.splitlines():
         if match := re.match(r"\s*\.text\.(\w+):", line):
             name = match[1]
         elif re.search(r"(LDG|STG)\.E\S*\.128", line):
-            code[name] = code.get(name, 0) + 1
-    return len(wide), sum(name in code for name in wide)
+            code[name] += 1
+    return sum(count > 0 for count in wide.values()), [name for name, count in wide.items() if code[name] < count]
 
 
-def check(ptxas, nvdisasm, work, step):
-    report, wrong = [], []
-    for target in TARGETS:
-        ptx, cubin = work / f"{step.stem}.{target}.ptx", work / f"{step.stem}.{target}.cubin"
+def check_target(arguments, step, target):
+    """What there is to report, and what is wrong."""
+    ptx, cubin = (arguments.work / f"{step.stem}.{target}.{kind}" for kind in ("ptx", "cubin"))
+    run("remat-run", step, "--emit=cubin", f"--device={target}", "-o", cubin)
+    kernels = kernels_of(cubin.read_bytes())
+    wrong = [f"{name} has {stack} bytes of stack" for name, (_, stack) in kernels.items() if stack]
+    report = f"{len(kernels)} kernels, at most {max(registers for registers, _ in kernels.values())} registers"
+    if arguments.nvdisasm:
         run("remat-run", step, "--emit=ptx", f"--device={target}", "-o", ptx)
-        kernels = kernels_of(run(ptxas, "-v", f"-arch={target}", "-o", cubin, ptx))
         if len(kernels) != ptx.read_text().count(".visible .entry"):
-            wrong.append(f"{target}: {len(kernels)} kernels were assembled")
-        wrong += [f"{target}: {name} has {local} bytes of local memory" for name, (_, local) in kernels.items() if local]
-        report.append(f"{target}: {len(kernels)} kernels, at most {max(r for r, _ in kernels.values())} registers")
-        if nvdisasm != "none":
-            expected, found = wide_accesses(ptx.read_text(), run(nvdisasm, cubin))
-            report[-1] += f", {found} of {expected} row kernels with 128-bit accesses"
-            if found != expected:
-                wrong.append(f"{target}: {expected - found} row kernels lost their 128-bit accesses")
-    print(step.name.split(".generic")[0] + ": " + "; ".join(report), flush=True)
-    return wrong
+            wrong.append("not all kernels were assembled")
+        wide, lost = narrowed(ptx.read_text(), run(arguments.nvdisasm, cubin))
+        report += f", {wide} row kernels with 128-bit accesses"
+        wrong += [f"{name} lost 128-bit accesses" for name in lost]
+    return report, wrong
 
 
 def main():
-    ptxas, nvdisasm, work, *steps = sys.argv[1:]
-    work = pathlib.Path(work)
-    work.mkdir(parents=True, exist_ok=True)
-    wrong = [f"{step}: {text}" for step in steps for text in check(ptxas, nvdisasm, work, pathlib.Path(step))]
-    print("\n".join(wrong) or "as expected")
-    sys.exit(bool(wrong))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--nvdisasm")
+    parser.add_argument("work", type=pathlib.Path)
+    parser.add_argument("steps", type=pathlib.Path, nargs="+")
+    arguments = parser.parse_args()
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    failures = []
+    for step in arguments.steps:
+        found = {target: check_target(arguments, step, target) for target in TARGETS}
+        failures += [f"{step}: {target}: {text}" for target, (_, wrong) in found.items() for text in wrong]
+        print(step.name.split(".generic")[0] + ": " + "; ".join(f"{target}: {report}" for target, (report, _) in found.items()), flush=True)
+    print("\n".join(failures) or "as expected")
+    sys.exit(bool(failures))
 
 
 if __name__ == "__main__":

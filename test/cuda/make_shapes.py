@@ -2,7 +2,7 @@
 """Prints a step of small independent computations whose shapes and types are where kernels go wrong: rows of every kind of length (one
 thread, a part of a warp, a warp, a block, longer than registers hold), columns that no strip divides, vectors with a rest, narrow types.
 
-usage: make_shapes.py rows|columns|points|types|moves|pairs
+usage: make_shapes.py rows|columns|points|types|moves|tiles|float8|pairs
 """
 import sys
 
@@ -109,8 +109,11 @@ def points(step):
 
 def types(step):
     for element in ("bf16", "f16"):
-        for count, length in [(3, 5), (4, 64), (2, 600)]:
+        # A thread has eight neighbours where eight divide the length, four where four do.
+        for count, length in [(3, 5), (5, 24), (4, 64), (3, 68), (2, 600), (3, 2048), (2, 16384), (1, 20008)]:
             softmax(step, count, length, element)
+        x = step.argument([1029], element)
+        step.result(step.op("add", [x, x], x[1]))
         x = step.argument([5, 33], element)
         step.result(step.reduce("add", x, step.constant("0.0", element), [0], tensor([33], element)))
     for element in ("i8", "ui8", "i16", "i32", "ui32", "i64", "f64"):
@@ -148,6 +151,80 @@ def moves(step):
     step.result(step.broadcast(step.argument([9]), [1], tensor([5, 9], "f32")))
 
 
+def transpose(step, operand, shape, order, element="f32"):
+    kind = tensor([shape[d] for d in order], element)
+    return step.op("transpose", [operand], kind, f" {{permutation = array<i64: {numbers(order)}>}}")
+
+
+def tiles(step):
+    """Operands that are read transposed: full tiles, rests of both loops, four neighbours and one, among other loops, with other operands."""
+    for shape, order in [([64, 96], [1, 0]), ([36, 40], [1, 0]), ([33, 72], [1, 0]), ([72, 33], [1, 0]), ([35, 67], [1, 0]),
+                         ([3, 40, 52], [0, 2, 1]), ([40, 3, 52], [2, 1, 0]), ([2, 24, 5, 7], [0, 2, 3, 1]), ([7, 200], [1, 0])]:
+        x = step.argument(shape)
+        y = step.argument([shape[d] for d in order])
+        step.result(step.op("add", [transpose(step, x, shape, order), y], y[1]))
+    for element in ("f64", "bf16", "f16", "i8", "i32", "i1"):
+        x, y = step.argument([50, 68], element), step.argument([68, 50], element)
+        step.result(step.op("maximum", [transpose(step, x, [50, 68], [1, 0], element), y], y[1]))
+    # More operands than shared memory takes, and one that lies along another loop than the first.
+    many = [transpose(step, step.argument([48, 20]), [48, 20], [1, 0]) for _ in range(7)]
+    total = many[0]
+    for other in many[1:]:
+        total = step.op("add", [total, other], other[1])
+    step.result(total)
+    a, b = step.argument([40, 20, 24]), step.argument([24, 40, 20])
+    step.result(step.op("add", [transpose(step, a, [40, 20, 24], [2, 1, 0]), transpose(step, b, [24, 40, 20], [0, 2, 1])], tensor([24, 20, 40], "f32")))
+    x = step.argument([40, 90])
+    part = step.op("slice", [x], tensor([20, 37], "f32"),
+                   " {start_indices = array<i64: 3, 5>, limit_indices = array<i64: 23, 42>, strides = array<i64: 1, 1>}")
+    step.result(transpose(step, part, [20, 37], [1, 0]))
+
+
+def float8(step):
+    wide = tensor([9, 80], "f32")
+    for element in ("f8E5M2", "f8E4M3FN"):
+        x, y = step.argument([9, 80], element), step.argument([9, 80], element)
+        step.result(step.op("convert", [x], wide))
+        step.result(step.op("add", [x, y], x[1]))
+        step.result(step.op("tanh", [x], x[1]))
+        step.result(step.op("convert", [step.op("multiply", [step.op("convert", [x], wide), step.argument([9, 80])], wide)], x[1]))
+        for other in ("bf16", "f16", "f64", "i32", "f8E4M3FN" if element == "f8E5M2" else "f8E5M2"):
+            step.result(step.op("convert", [step.argument([77], element)], tensor([77], other)))
+            step.result(step.op("convert", [step.argument([77], other)], tensor([77], element)))
+        zero = step.constant("0.0", element)
+        for shape, dims in [([9, 80], [1]), ([80, 9], [0]), ([3, 2048], [1]), ([2, 20000], [1])]:
+            kept = [size for d, size in enumerate(shape) if d not in dims]
+            for combiner in ("add", "maximum"):
+                step.result(step.reduce(combiner, step.argument(shape, element), zero, dims, tensor(kept, element)))
+        z = step.argument([48, 36], element)
+        step.result(step.op("add", [transpose(step, z, [48, 36], [1, 0], element), step.argument([36, 48], element)], tensor([36, 48], element)))
+        less = step.op("compare", [x, y], tensor([9, 80], "i1"), " {comparison_direction = #stablehlo<comparison_direction LT>}")
+        step.result(step.op("select", [less, x, y], x[1]))
+        step.result(step.op("concatenate", [x, y], tensor([18, 80], element), " {dimension = 0 : i64}"))
+        scalar = tensor([], element)
+        added = (f' ({{\n^bb0(%p: {scalar}, %q: {scalar}):\n  %s = "stablehlo.add"(%p, %q) : ({scalar}, {scalar}) -> {scalar}'
+                 f'\n  "stablehlo.return"(%s) : ({scalar}) -> ()\n}})')
+        step.result(step.op("scatter", [x, step.argument([4, 1], "i32"), step.argument([4, 80], element)], x[1], region=added, attributes=(
+            " {scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], "
+            "scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}")))
+        smaller = (f' ({{\n^bb0(%p: {scalar}, %q: {scalar}):\n  %s = "stablehlo.compare"(%p, %q) {{comparison_direction = '
+                   f'#stablehlo<comparison_direction LT>}} : ({scalar}, {scalar}) -> tensor<i1>'
+                   f'\n  "stablehlo.return"(%s) : (tensor<i1>) -> ()\n}})')
+        step.result(step.op("sort", [y], y[1], " {dimension = 1 : i64, is_stable = true}", smaller))
+
+
+def narrow_pairs(step):
+    """Sums of narrow types: alone, where a thread has more neighbours, and beside an f32, where it has four."""
+    for element in ("bf16", "f16", "f8E5M2"):
+        for shape in ([5, 64], [3, 2048], [2, 20000], [1, 262160]):
+            for isAlone in (True, False):
+                x, y = step.argument(shape, element), step.argument(shape, element)
+                product = step.op("multiply", [x, y], x[1])
+                step.result(step.reduce("add", product, step.constant("0.0", element), [1], tensor(shape[:1], element)))
+                if not isAlone:
+                    step.result(step.op("convert", [product], tensor(shape, "f32")))
+
+
 def pairs(step):
     """Two clusters at a time that hold the same sum: alone, and read by others that keep its loops from being joined to one."""
     zero = step.constant("0.0")
@@ -161,11 +238,13 @@ def pairs(step):
                 bias = step.broadcast(step.argument(shape[2:]), [2], x[1])
                 biased = step.op("add", [product, bias], x[1])
                 step.result(step.op("divide", [biased, step.broadcast(total, [0], x[1])], x[1]))
+    narrow_pairs(step)
 
 
 def main():
     step = Step()
-    {"rows": rows, "columns": columns, "points": points, "types": types, "moves": moves, "pairs": pairs}[sys.argv[1]](step)
+    {"rows": rows, "columns": columns, "points": points, "types": types, "moves": moves, "tiles": tiles, "float8": float8,
+     "pairs": pairs}[sys.argv[1]](step)
     print(step.text())
 
 

@@ -34,9 +34,9 @@ struct Flags {
 #include "remat/Transforms/Options.def"
 
   cl::opt<std::string> emit{"emit",
-                            cl::desc("What to write. remat-opt: mlir (default), mlirbc or graph-json (the planner's "
-                                     "graph); remat-run, instead of running: object, shared, graph-json (the graph "
-                                     "of clusters), or ptx, cubin, fatbin (the kernels for a GPU)"),
+                            cl::desc("What to write: object or shared (the compiled step), ptx, cubin or fatbin (its "
+                                     "kernels for a GPU), graph-json (the planner's graph; of remat-run the graph of "
+                                     "clusters); remat-opt: mlir (default) or mlirbc, too"),
                             cl::value_desc("KIND"), cl::cat(planningCategory())};
   cl::list<std::string> report{"report",
                                cl::desc("Write what was gained; - prints it; remat-run: FILE.trace.json for a Chrome "
@@ -97,18 +97,16 @@ static bool isElsewhere(const llvm::Twine &what, llvm::StringRef tool, llvm::Str
 }
 
 static bool checkEmit(llvm::StringRef emit) {
-  bool isGraph = llvm::is_contained({"mlir", "mlirbc", "graph-json"}, emit);
-  bool isStep = llvm::is_contained({"object", "shared", "ptx", "cubin", "fatbin"}, emit);
-  if (theTool == Tool::Opt ? isGraph : isStep || emit == "graph-json")
+  bool isGraph = llvm::is_contained({"mlir", "mlirbc"}, emit);
+  if (llvm::is_contained({"graph-json", "object", "shared", "ptx", "cubin", "fatbin"}, emit) ||
+      (isGraph && theTool == Tool::Opt))
     return true;
   if (isGraph)
     return isElsewhere("--emit=" + emit, "remat-opt",
                        "remat-run runs the step, or writes --emit=object, shared, ptx, cubin, fatbin or graph-json");
-  if (isStep)
-    return isElsewhere("--emit=" + emit, "remat-run", ("say remat-run STEP.mlir --emit=" + emit + " -o FILE").str());
-  llvm::StringRef note = theTool == Tool::Opt ? "this version writes --emit=mlir, mlirbc or graph-json"
-                                              : "this version writes --emit=object, shared, ptx, cubin, fatbin or "
-                                                "graph-json";
+  llvm::StringRef note =
+      theTool == Tool::Opt ? "this version writes --emit=mlir, mlirbc, graph-json, object, shared, ptx, cubin or fatbin"
+                           : "this version writes --emit=object, shared, ptx, cubin, fatbin or graph-json";
   if (llvm::is_contained({"linalg", "llvm"}, emit))
     return unsupported("--emit=" + emit, note);
   printError(("unknown --emit '" + emit + "'").str(), note);
@@ -162,6 +160,9 @@ std::optional<CommandLine> readPlanningFlags() {
     result.emit = "mlir";
   if (!checkRepetitions() || (emits && !checkEmit(result.emit)) || !llvm::all_of(result.reports, checkReport))
     return std::nullopt;
+  // Where nobody says anything it is 0 as well.
+  if (flags().pareto.getNumOccurrences() && result.options.pareto == 0)
+    return printError(paretoOutOfRange(0)), std::nullopt;
   if (!result.planFile.empty())
     for (const char *name : {"policy", "segments", "keep", "recompute", "prune", "memory-limit", "device-memory",
                              "order", "cost", "pareto", "effort", "seed", "time-limit"})

@@ -19,7 +19,8 @@ enum class Tool { Opt, Run };
 struct CommandLine {
   RematOptions options;
   std::string input = "-", output = "-";
-  /// remat-opt: mlir, mlirbc or graph-json; remat-run: object, shared, graph-json, or empty where the step is run.
+  /// graph-json, object, shared, ptx, cubin or fatbin; of remat-opt also mlir and mlirbc; of remat-run empty where the
+  /// step is run.
   std::string emit;
   std::vector<std::string> reports; ///< FILE.json, FILE.txt or `-`; remat-run: FILE.trace.json too.
   std::string planFile, planOut;    ///< `--plan`, `--plan-out`; empty where not given.

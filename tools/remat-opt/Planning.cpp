@@ -58,9 +58,9 @@ ReportContext describePlanning(const CommandLine &line, const Input &input, cons
 std::string planJson(const Graph &graph, const PolicyPlan &planned) {
   std::ostringstream text;
   if (!planned.front.empty() && !planned.limit)
-    writePlans(text, graph, planned.front);
+    writePlans(text, graph, planned.front, planned.interrupted);
   else
-    writePlan(text, graph, planned.plan, planned.limit && planned.limit->interrupted);
+    writePlan(text, graph, planned.plan, planned.interrupted);
   return text.str();
 }
 

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Emit.h"
 #include "Run.h"
 
 #include "remat/CodeGen/Cpu.h"
@@ -22,8 +23,10 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Remark/RemarkStreamer.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Threading.h"
 
 using namespace mlir;
 using namespace remat;
@@ -61,8 +64,9 @@ static bool hasPasses(const MlirOptMainConfig &config) {
   return failed(config.setupPassPipeline(manager)) || manager.size() > 0;
 }
 
+/// `tool`: where this program is, for what stands beside it.
 static LogicalResult runPlanning(const CommandLine &line, const Input &input, DialectRegistry &registry,
-                                 const MlirOptMainConfig &config) {
+                                 const MlirOptMainConfig &config, StringRef tool) {
   MLIRContext context(registry);
   context.allowUnregisteredDialects();
   context.printOpOnDiagnostic(false);
@@ -72,10 +76,15 @@ static LogicalResult runPlanning(const CommandLine &line, const Input &input, Di
   InputDiagnostics diagnostics(sources, &context, input);
   if (failed(enableRemarks(context, config)))
     return failure();
+  if (emitsStep(line.emit))
+    context.loadAllAvailableDialects();
   OwningOpRef<ModuleOp> module = parseModule(sources, &context, input);
   if (!module)
     return failure();
-  return run(line, input, *module);
+  if (!emitsStep(line.emit))
+    return run(line, input, *module);
+  int threads = int(llvm::hardware_concurrency().compute_thread_count());
+  return emitStep(*module, line, {line.output, threads}, input, tool);
 }
 
 /// MLIR's own driver; its output appears whole or not at all too.
@@ -130,7 +139,7 @@ int main(int argc, char **argv) {
   DialectRegistry registry;
   registerAllDialects(registry);
   registerAllExtensions(registry);
-  registry.insert<RematDialect>();
+  registerCudaDialects(registry);
   registerExternalModels(registry);
   registerAllPasses();
   registerRematPasses();
@@ -157,6 +166,10 @@ int main(int argc, char **argv) {
                "say --pass-pipeline='builtin.module(remat{policy=…},…)' to have both");
     return 1;
   }
+  if (emitsStep(line->emit) && line->output == "-") {
+    printError("--emit=" + line->emit + " needs a file to write", "say -o FILE");
+    return 1;
+  }
   std::optional<Input> input = readInput(inputPath);
   if (!input)
     return 1;
@@ -174,6 +187,8 @@ int main(int argc, char **argv) {
       manager.addPass(createRematPass(line->options));
       return success();
     });
-  return failed(line->anyPlanningFlag && !asPass ? runPlanning(*line, *input, registry, config)
+  static int inThisProgram;
+  std::string tool = llvm::sys::fs::getMainExecutable(argv[0], &inThisProgram);
+  return failed(line->anyPlanningFlag && !asPass ? runPlanning(*line, *input, registry, config, tool)
                                                  : runPasses(*line, *input, registry, config));
 }

@@ -56,6 +56,8 @@ struct Flags {
                             cl::value_desc("X"), cl::cat(category())};
   cl::opt<std::string> arenaLimit{"arena-limit", cl::desc("A larger arena is an error"), cl::value_desc("SIZE"),
                                   cl::cat(category())};
+  cl::opt<bool> cudaGraph{"cuda-graph", cl::desc("With --device=cuda: capture the step as a CUDA graph and replay it"),
+                          cl::cat(category())};
 };
 
 /// LLVM's libraries register flags of their own, such as `threads` of ThinLTO; a name can only mean one thing.
@@ -86,9 +88,9 @@ std::optional<Error> checkRange(const cl::opt<int> &flag, int most) {
 /// What says how a step is run means nothing where none is.
 std::optional<Error> checkEmits() {
   Flags &all = flags();
-  const cl::Option *ofRuns[] = {&all.inputs,    &all.randomInputs, &all.expect,    &all.outputs,
-                                &all.repeat,    &all.verify,       &all.profile,   &all.measure,
-                                &all.nanPolicy, &all.tolerance,    &all.arenaLimit};
+  const cl::Option *ofRuns[] = {&all.inputs,    &all.randomInputs, &all.expect,     &all.outputs,
+                                &all.repeat,    &all.verify,       &all.profile,    &all.measure,
+                                &all.nanPolicy, &all.tolerance,    &all.arenaLimit, &all.cudaGraph};
   for (const cl::Option *flag : ofRuns)
     if (flag->getNumOccurrences())
       return makeError("--emit and --" + flag->ArgStr.str() + " contradict each other", "",
@@ -148,6 +150,7 @@ Expected<RunOptions> readRunFlags(bool runs) {
   options.profile = all.profile.getNumOccurrences() > 0;
   options.profileFile = all.profile;
   options.measure = all.measure;
+  options.cudaGraph = all.cudaGraph;
   options.nanPolicy = all.nanPolicy;
   if (all.tolerance.getNumOccurrences())
     options.tolerance = all.tolerance;

@@ -9,7 +9,7 @@
 
 #include "Arguments.h"
 #include "Expectation.h"
-#include "remat/Runtime/Executable.h"
+#include "Runner.h"
 
 #include <iosfwd>
 
@@ -17,31 +17,33 @@ namespace remat {
 
 class Outputs;
 
-/// What is run.
+/// What runs. The others are compared with the first one's results, and may be null.
 struct RunTarget {
-  std::shared_ptr<const runtime::Executable> rewritten;
-  std::shared_ptr<const runtime::Executable> original; ///< For `--verify`; else null.
+  std::unique_ptr<Runner> rewritten;
+  std::unique_ptr<Runner> original;  ///< For `--verify`, on the same device: must give the same bits.
+  std::unique_ptr<Runner> reference; ///< For `--verify` on a GPU, the original on the CPU: must come near.
   double compileMs = 0;
   std::optional<int64_t> givenPeakBytes; ///< Of the clusters of the original; nothing where the plan changes nothing.
 };
 
-/// What came of it.
+/// What `runProgram` found out.
 struct RunResult {
   int threads = 1;
   int64_t residentBytes = 0; ///< Of the arguments.
   int64_t arenaBytes = 0, plannedPeakBytes = 0;
   std::optional<int64_t> givenPeakBytes;
-  std::optional<runtime::Measurement> measured; ///< Nothing with `--measure=false`.
-  int64_t rssGrowthBytes = 0;                   ///< From before the context was made to behind its first run.
+  std::optional<Measured> measured; ///< Nothing with `--measure=false`.
+  int64_t memoryGrowthBytes = 0;    ///< From before the runner took its memory to behind its first run.
   double compileMs = 0;
   std::vector<double> stepMs; ///< Of each timed run.
   std::vector<OutputError> outputErrors;
-  bool verified = false; ///< The original gave the same bits.
+  bool verified = false;                 ///< The original gave the same bits.
+  std::optional<double> errorAgainstCpu; ///< The largest, relative to each result's largest magnitude.
   std::optional<runtime::Profile> profile;
 
   /// The results lie in these.
   std::unique_ptr<Arguments> arguments;
-  std::unique_ptr<runtime::Context> context;
+  std::unique_ptr<Runner> runner;
 
   double minMs() const;
   double medianMs() const;
@@ -50,10 +52,8 @@ struct RunResult {
   std::optional<double> maxError() const;
 };
 
-/// Loads the arguments, runs as the options say and compares. Error: what keeps it from running; a plan that isn't true
-/// (slots that overlap, a peak above the planned one, results that depend on what was in the arena); NaN where it isn't
-/// allowed; results beyond the tolerance; results other than the original's.
-Expected<RunResult> runProgram(const RunTarget &target, const RunOptions &options);
+/// Runs, measures, verifies and compares. The target's runners are used up.
+Expected<RunResult> runProgram(RunTarget target, const RunOptions &options);
 
 /// Writes the files of `--outputs` and `--profile`, which are open.
 void writeRunFiles(const RunOptions &options, const RunResult &result, Outputs &outputs);

@@ -35,6 +35,7 @@ struct RunOptions {
   NanPolicy nanPolicy = NanPolicy::Allow;
   std::optional<double> tolerance; ///< Largest error against `expect`; nothing: by the types, see `defaultTolerance`.
   int64_t arenaLimitBytes = 0;     ///< 0: none.
+  bool cudaGraph = false;          ///< On a GPU: capture the step as a graph.
 };
 
 /// Registers the flags, PROGRAM and -o among them; call it before the command line is parsed. `--emit`, `--report` and

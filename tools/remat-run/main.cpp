@@ -7,10 +7,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Compile.h"
 #include "Emit.h"
+#include "Gpu.h"
 #include "Outputs.h"
 #include "Run.h"
+#include "remat/Cuda/Emit.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -25,18 +26,21 @@
 using namespace mlir;
 using namespace remat;
 
-static void writeReport(std::ostream &out, StringRef path, const Report &report, const RunResult &result) {
+static void writeReport(std::ostream &out, StringRef path, const CompiledStep &compiled, const RunResult &result) {
   if (isTrace(path))
     return writeChromeTrace(out, *result.profile);
   if (path.ends_with(".json")) {
     std::ostringstream text;
-    writeReportJson(text, report);
-    out << addRunMembers(text.str(), result);
+    writeReportJson(text, compiled.report);
+    std::string json = addRunMembers(text.str(), result);
+    out << (compiled.gpuCalls ? addGpuCalls(json, *compiled.gpuCalls) : json);
     return;
   }
-  writeReportText(out, report);
+  writeReportText(out, compiled.report);
   out << "\n";
   writeRunSummary(out, result);
+  if (compiled.gpuCalls)
+    writeGpuCalls(out, *compiled.gpuCalls);
 }
 
 static LogicalResult open(const CommandLine &line, const RunOptions &options, Outputs &outputs) {
@@ -51,41 +55,74 @@ static LogicalResult write(const CommandLine &line, const RunOptions &options, c
                            const RunResult &result, Outputs &outputs) {
   writeRunFiles(options, result, outputs);
   for (const std::string &path : line.reports)
-    writeReport(outputs.to(path), path, compiled.report, result);
+    writeReport(outputs.to(path), path, compiled, result);
   if (!line.planOut.empty())
     outputs.to(line.planOut) << compiled.plan;
   if (std::optional<Error> error = outputs.commit())
     return printError(*error), failure();
   if (!llvm::is_contained(line.reports, "-"))
     writeRunSummary(std::cout, result);
+  if (!llvm::is_contained(line.reports, "-") && compiled.gpuCalls)
+    writeGpuCalls(std::cout, *compiled.gpuCalls);
   return success();
 }
 
-static LogicalResult runStep(ModuleOp module, const CommandLine &line, const RunOptions &options, const Input &input) {
+/// Loads the code for the device that it is for.
+static FailureOr<std::unique_ptr<Runner>> load(CompiledCode code, const RunOptions &options, StringRef gpu,
+                                               Location location) {
+  if (auto *step = std::get_if<CudaStep>(&code)) {
+    if (failed(addBinary(*step, "cubin", gpu)))
+      return failure();
+    Expected<std::unique_ptr<Runner>> runner =
+        makeGpuRunner(std::move(step->program), std::move(step->code), options.cudaGraph);
+    if (!runner)
+      return printError(runner.error()), failure();
+    return std::move(*runner);
+  }
+  auto &step = std::get<CpuStep>(code);
+  FailureOr<LoadedKernels> kernels = loadKernels(step, location);
+  if (failed(kernels))
+    return failure();
+  auto executable = runtime::Executable::create(std::move(step.program), kernels->functions, kernels->code);
+  if (!executable)
+    return mlir::emitError(location) << executable.error().str();
+  return makeCpuRunner(std::move(*executable));
+}
+
+static LogicalResult loadOriginal(std::unique_ptr<Runner> &runner, ModuleOp module, const CommandLine &line,
+                                  const RunOptions &options, StringRef gpu) {
+  FailureOr<CompiledCode> code = compileOriginal(module, line.options, {!gpu.empty(), options.threads});
+  if (failed(code))
+    return failure();
+  FailureOr<std::unique_ptr<Runner>> loaded = load(std::move(*code), options, gpu, module.getLoc());
+  if (failed(loaded))
+    return failure();
+  runner = std::move(*loaded);
+  return success();
+}
+
+/// `gpu`: the GPU's target, empty on the CPU.
+static LogicalResult runStep(ModuleOp module, const CommandLine &line, const RunOptions &options, const Input &input,
+                             StringRef gpu) {
   Outputs outputs;
   if (failed(open(line, options, outputs)))
     return failure();
   RunTarget target;
-  if (options.verify) {
-    FailureOr<CpuStep> original = compileOriginal(module, line.options, options.threads);
-    if (failed(original))
-      return failure();
-    auto loaded = loadStep(std::move(*original), module.getLoc());
-    if (failed(loaded))
-      return failure();
-    target.original = *loaded;
-  }
+  if (options.verify && failed(loadOriginal(target.original, module, line, options, gpu)))
+    return failure();
+  if (options.verify && !gpu.empty() && failed(loadOriginal(target.reference, module, line, options, "")))
+    return failure();
   auto begin = std::chrono::steady_clock::now();
-  FailureOr<CompiledStep> compiled = compileStep(module, line, input, options.threads);
+  FailureOr<CompiledStep> compiled = compileStep(module, line, input, {!gpu.empty(), options.threads});
   if (failed(compiled))
     return failure();
-  auto rewritten = loadStep(std::move(compiled->step), module.getLoc());
+  FailureOr<std::unique_ptr<Runner>> rewritten = load(std::move(compiled->code), options, gpu, module.getLoc());
   if (failed(rewritten))
     return failure();
-  target.rewritten = *rewritten;
+  target.rewritten = std::move(*rewritten);
   target.givenPeakBytes = compiled->givenPeakBytes;
   target.compileMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-  Expected<RunResult> result = runProgram(target, options);
+  Expected<RunResult> result = runProgram(std::move(target), options);
   if (!result)
     return printError(result.error()), failure();
   return write(line, options, *compiled, *result, outputs);
@@ -127,11 +164,18 @@ int main(int argc, char **argv) {
     return printError(options.error()), 1;
   if (llvm::cl::getRegisteredOptions()["device"]->getNumOccurrences() == 0)
     line->options.device = "cpu";
+  std::string gpu;
+  if (runs && line->options.device == "cuda") {
+    Expected<std::string> found = findGpuTarget();
+    if (!found)
+      return printError(found.error()), 1;
+    line->options.device = gpu = *found;
+  }
 
   DialectRegistry registry;
   registerAllDialects(registry);
   registerAllExtensions(registry);
-  registerCodeGenDialects(registry);
+  registerCudaDialects(registry);
   registerExternalModels(registry);
   MLIRContext context(registry);
   context.allowUnregisteredDialects();
@@ -146,6 +190,6 @@ int main(int argc, char **argv) {
   OwningOpRef<ModuleOp> module = parseModule(sources, &context, *input);
   if (!module)
     return 1;
-  return failed(runs ? runStep(*module, *line, *options, *input)
-                     : emitStep(*module, *line, *options, *input, findTool(argv[0])));
+  return failed(runs ? runStep(*module, *line, *options, *input, gpu)
+                     : emitStep(*module, *line, {options->output, options->threads}, *input, findTool(argv[0])));
 }

@@ -7,48 +7,25 @@
 
 #pragma once
 
-#include "remat/IR/DeviceProfile.h"
-#include "remat/Plan/Plan.h"
-#include "remat/Runtime/Program.h"
+#include "remat/CodeGen/StepLayout.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-
-#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace remat {
 
-/// Plans the clusters of a step: every value of the graph is one that is really stored. Emits an error where there is
-/// no plan; what it returns must be legal (`verify`).
-/// The graph is named for the function, with `clusterGraphSuffix` behind.
-using ClusterPlanner = std::function<mlir::FailureOr<Plan>(const Graph &)>;
-
-inline constexpr llvm::StringLiteral clusterGraphSuffix = " clusters";
-
-struct CpuOptions {
+struct CpuOptions : LayoutOptions {
   int threads = 1;
-  /// The function's type before it was imported: it tells which integers are unsigned. Null: none is.
-  mlir::FunctionType signature = {};
   /// Not empty: the object also holds the program's image, the table of its kernels and the function
   /// `remat_program *ENTRY_open(void)`, the only one that is seen from outside (remat-c/Remat.h), so it is for a file,
   /// not for `loadKernels`.
   std::string entry = {};
-  /// Null: the clusters run in the order in which they come. Otherwise the function's ops are to carry `remat.phase`.
-  ClusterPlanner planClusters = {};
-  /// Whose speeds the costs of the planner's graph are made of; null: the built-in `cpu`.
-  const DeviceProfile *device = nullptr;
 };
 
 /// A step as a program and object files that hold its kernels.
-struct CpuStep {
-  runtime::Program program;
+struct CpuStep : StepLayout {
   std::vector<std::vector<char>> objects; ///< One where CpuOptions has an entry.
-  Graph graph;                            ///< The clusters that are really stored, sizes rounded up to 64 bytes.
-  int64_t livePeakBytes = 0;              ///< Of `graph`; the arena is at least that.
-  /// Of the clusters in the order in which they came; nothing where nobody planned them.
-  std::optional<int64_t> givenPeakBytes = {};
-  bool provenPacking = false; ///< No arena is smaller for these lifetimes.
 };
 
 /// Compiles a flat function of StableHLO or upstream ops, which is imported and clustered on the way. Its order of ops

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "remat/Cuda/Kernels.h"
+#include "remat/Cuda/Cuda.h"
 #include "remat/Plan/Error.h"
 
 #include <string>
@@ -43,5 +43,12 @@ Expected<std::string> emitFatbin(llvm::ArrayRef<CubinFor> cubins);
 
 /// What `kind` asks for: `ptx` or `cubin` for one target, or `fatbin`, which holds them all. Emits errors.
 mlir::FailureOr<std::string> emitKernels(GpuKernels &kernels, llvm::StringRef kind, llvm::StringRef target);
+
+/// Makes the binary of the step's code: machine code for one target (`cubin`), or a `fatbin` for all. Emits errors.
+mlir::LogicalResult addBinary(CudaStep &step, llvm::StringRef kind, llvm::StringRef target = {});
+
+/// An object file for this machine's CPU that holds the step, its code and `ENTRY_open` (remat-c/RematCuda.h).
+/// Precondition: the code has its binary. Emits errors.
+mlir::FailureOr<std::vector<char>> emitCudaObject(const CudaStep &step, llvm::StringRef entry, mlir::Location location);
 
 } // namespace remat

@@ -153,6 +153,7 @@ public:
   GraphCounts graphCounts() const;
 
 private:
+  friend class CudaSession;
   struct Impl;
   explicit CudaContext(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl;

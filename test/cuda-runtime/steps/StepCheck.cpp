@@ -3,18 +3,23 @@
 // Part of the Remat project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// usage: remat-cuda-step-check STEP.mlir [--graph]
-// Compiles a step for the CPU, and runs its program twice: on the CPU, and through the CUDA runtime on the fake driver
-// and libraries, whose functions are the CPU's kernels. What differs is who orders the steps, passes the buffers and
-// computes the dots. Exit status 1: a result differs by more than another order of summation can explain.
+// usage: remat-cuda-step-check STEP.mlir [--graph] [LIMIT]
+// Compiles a step twice: for the CPU, where it runs, and for a GPU. That program runs through the CUDA runtime on the
+// fake driver and libraries; a launch runs the CPU twin of the function it names, for all its blocks. So all is checked
+// but NVIDIA's own part: kernels, their launches and parameters, the order of the steps, where the buffers lie. With a
+// LIMIT, such as 70%, the GPU's step is planned, and must give what the CPU's gives as it came. Exit status 1: a result
+// differs by more than another order of summation can explain, or the arena isn't the planned one.
 //
 //===----------------------------------------------------------------------===//
 
 #include "FakeCuda.h"
 #include "remat/CodeGen/Cpu.h"
-#include "remat/CudaRuntime/CudaExecutable.h"
+#include "remat/Cuda/Cuda.h"
+#include "remat/Cuda/Twin.h"
+#include "remat/CudaRuntime/CudaSession.h"
 #include "remat/IR/OpModel.h"
 #include "remat/Import/Import.h"
+#include "remat/Plan/Policy.h"
 #include "remat/Runtime/Executable.h"
 #include "remat/Runtime/Inputs.h"
 #include "remat/Runtime/Types.h"
@@ -45,33 +50,16 @@ std::vector<std::vector<char>> makeArguments(const rt::Program &program) {
   return data;
 }
 
-/// One launch for every kernel, with all buffers of its steps; the fake runs the CPU's kernel.
-rt::CudaCode makeCode(const rt::Program &program, const std::vector<rt::KernelFunction> &functions) {
-  rt::CudaCode code;
-  code.kernels.resize(program.kernels.size());
-  code.binary = {'F', 'A', 'K', 'E'};
-  std::function<void(const std::vector<rt::Step> &)> visit = [&](const std::vector<rt::Step> &steps) {
-    for (const rt::Step &step : steps) {
-      for (const std::vector<rt::Step> &body : step.bodies)
-        visit(body);
-      if (step.kind != rt::Step::Kind::Kernel || !code.kernels[step.kernel].empty())
-        continue;
-      rt::CudaLaunch launch;
-      launch.symbol = program.kernels[step.kernel];
-      for (size_t i = 0; i < step.buffers.size(); ++i)
-        launch.parameters.push_back({rt::CudaParameter::Kind::Buffer, int64_t(i)});
-      fakecuda::defineKernel(launch.symbol, step.buffers.size(),
-                             [function = functions[step.kernel], iterations = step.iterations](auto &launched) {
-                               std::vector<void *> buffers;
-                               for (uint64_t address : launched.parameters)
-                                 buffers.push_back(reinterpret_cast<void *>(address));
-                               function(buffers.data(), 0, iterations, 0);
-                             });
-      code.kernels[step.kernel].push_back(std::move(launch));
-    }
-  };
-  visit(program.steps);
-  return code;
+/// Makes the fake driver's functions of the twins.
+void defineTwins(const CudaStep &step, const CpuTwins &twins) {
+  for (auto [kernel, functions] : llvm::zip(step.kernels.kernels, twins.launches))
+    for (auto [launch, function] : llvm::zip(kernel.launches, functions))
+      fakecuda::defineKernel(launch.symbol, kernel.parameters, [function = function](auto &launched) {
+        std::vector<void *> buffers;
+        for (uint64_t address : launched.parameters)
+          buffers.push_back(reinterpret_cast<void *>(address));
+        function(buffers.data(), 0, launched.grid[0], 0);
+      });
 }
 
 /// The largest difference by the result's largest magnitude. Of less than 1e-5 nothing but rounding is left where sums
@@ -107,7 +95,7 @@ void printPlan(const rt::CudaExecutable &executable) {
   std::cout << "steps that wait " << waits << "\n";
 }
 
-/// Runs twice, so that what a first run leaves behind is noticed.
+/// Runs twice, with other bytes in the arena, so that what a first run leaves behind is noticed.
 std::optional<rt::Error> runOnFake(const rt::Program &program, rt::CudaCode code, bool graph,
                                    const std::vector<std::vector<char>> &data,
                                    std::vector<std::vector<char>> &results) {
@@ -118,22 +106,27 @@ std::optional<rt::Error> runOnFake(const rt::Program &program, rt::CudaCode code
   rt::CudaOptions options;
   options.libraries = {FAKE_CUDA, FAKE_CUDA, FAKE_CUDA};
   options.graph = graph && (*executable)->canBeCaptured();
-  auto context = rt::CudaContext::create(*executable, options);
-  if (!context)
-    return context.error();
   fakecuda::state().totalBytes = int64_t(1) << 40;
-  for (int run = 0; run < 2; ++run) {
-    std::vector<rt::DevicePointer> arguments;
-    for (const std::vector<char> &argument : data)
-      arguments.push_back(fakecuda::upload(argument.data(), argument.size()));
-    if (auto error = (*context)->run(arguments))
+  std::vector<const void *> arguments;
+  for (const std::vector<char> &argument : data)
+    arguments.push_back(argument.data());
+  auto session = rt::CudaSession::create(*executable, options, arguments);
+  if (!session)
+    return session.error();
+  for (uint8_t poison : {0xFF, 0x3F}) {
+    if (auto ms = (*session)->run(); !ms)
+      return ms.error();
+    if (auto error = (*session)->fillArena(poison))
       return error;
   }
+  if (auto ms = (*session)->run(); !ms)
+    return ms.error();
   for (auto [i, result] : llvm::enumerate(program.results)) {
-    auto *begin = reinterpret_cast<const char *>((*context)->result(i));
-    results.emplace_back(begin, begin + result.type.bytes());
+    results.emplace_back(size_t(result.type.bytes()));
+    if (auto error = (*session)->download(i, results.back().data()))
+      return error;
   }
-  auto memory = (*context)->memory();
+  auto memory = (*session)->memory();
   if (!memory)
     return memory.error();
   if (memory->arenaBytes != program.arenaBytes)
@@ -142,16 +135,51 @@ std::optional<rt::Error> runOnFake(const rt::Program &program, rt::CudaCode code
   return std::nullopt;
 }
 
-FailureOr<CpuStep> compileStep(ModuleOp module) {
+FailureOr<func::FuncOp> importStep(ModuleOp module) {
   FailureOr<func::FuncOp> function = findMainFunction(module, "");
   if (failed(function) || failed(flattenFunction(*function)))
     return failure();
   stripMarks(*function);
-  CpuOptions options;
-  options.signature = function->getFunctionType();
   if (failed(importStableHlo(*function)))
     return failure();
-  return compileForCpu(*function, options);
+  return function;
+}
+
+FailureOr<CpuStep> compileOnCpu(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  FailureOr<func::FuncOp> function = importStep(*copy);
+  if (failed(function))
+    return failure();
+  return compileForCpu(*function, {});
+}
+
+/// Plans the clusters under the limit.
+FailureOr<CudaStep> compileWithin(ModuleOp copy, const std::string &limit) {
+  RematOptions options;
+  options.memoryLimit = limit;
+  options.effort = 10;
+  FailureOr<ExtractedModule> extracted = extractModule(copy, options);
+  if (failed(extracted) || failed(importStableHlo(extracted->function)))
+    return failure();
+  LayoutOptions layout;
+  layout.planClusters = [&](const Graph &graph) -> FailureOr<Plan> {
+    Expected<PolicyPlan> planned = plan(graph, options.planOptions());
+    if (!planned)
+      return extracted->function.emitError() << planned.error().message;
+    std::cout << planned->plan.steps.size() - graph.numOps() << " clusters are computed again\n";
+    return std::move(planned->plan);
+  };
+  return compileForCuda(extracted->function, layout);
+}
+
+FailureOr<CudaStep> compileOnGpu(ModuleOp module, const std::string &limit) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  if (!limit.empty())
+    return compileWithin(*copy, limit);
+  FailureOr<func::FuncOp> function = importStep(*copy);
+  if (failed(function))
+    return failure();
+  return compileForCuda(*function, {});
 }
 
 LogicalResult report(const rt::Error &error) {
@@ -159,15 +187,19 @@ LogicalResult report(const rt::Error &error) {
   return failure();
 }
 
-LogicalResult checkStep(ModuleOp module, bool graph) {
-  FailureOr<CpuStep> step = compileStep(module);
-  if (failed(step))
+LogicalResult checkStep(ModuleOp module, bool graph, const std::string &limit) {
+  FailureOr<CpuStep> step = compileOnCpu(module);
+  FailureOr<CudaStep> cuda = compileOnGpu(module, limit);
+  if (failed(step) || failed(cuda))
     return failure();
   FailureOr<LoadedKernels> kernels = loadKernels(*step, module.getLoc());
-  if (failed(kernels))
+  FailureOr<CpuTwins> twins = compileTwins(cuda->kernels);
+  if (failed(kernels) || failed(twins))
     return failure();
+  defineTwins(*cuda, *twins);
+  cuda->code.binary = {'F', 'A', 'K', 'E'};
   std::vector<std::vector<char>> data = makeArguments(step->program), results;
-  if (auto error = runOnFake(step->program, makeCode(step->program, kernels->functions), graph, data, results))
+  if (auto error = runOnFake(cuda->program, cuda->code, graph, data, results))
     return report(*error);
   auto executable = rt::Executable::create(step->program, kernels->functions, kernels->code);
   if (!executable)
@@ -191,16 +223,20 @@ LogicalResult checkStep(ModuleOp module, bool graph) {
 
 int main(int argc, char **argv) {
   if (argc < 2) {
-    std::cerr << "usage: remat-cuda-step-check STEP.mlir [--graph]\n";
+    std::cerr << "usage: remat-cuda-step-check STEP.mlir [--graph] [LIMIT]\n";
     return 1;
   }
   DialectRegistry registry;
   registerAllDialects(registry);
-  registerCodeGenDialects(registry);
+  registerCudaDialects(registry);
   registerExternalModels(registry);
   MLIRContext context(registry);
   context.allowUnregisteredDialects();
   context.loadAllAvailableDialects();
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(argv[1], &context);
-  return module && succeeded(checkStep(*module, argc > 2 && llvm::StringRef(argv[2]) == "--graph")) ? 0 : 1;
+  bool graph = false;
+  std::string limit;
+  for (int i = 2; i < argc; ++i)
+    llvm::StringRef(argv[i]) == "--graph" ? void(graph = true) : void(limit = argv[i]);
+  return module && succeeded(checkStep(*module, graph, limit)) ? 0 : 1;
 }

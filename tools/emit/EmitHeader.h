@@ -17,6 +17,6 @@ namespace remat {
 std::string entryName(const std::string &path);
 
 /// The header beside an emitted object: declares `remat_program *NAME_open(void)`, and lists the arguments and results.
-std::string emitHeader(const runtime::Program &program, const std::string &name);
+std::string emitHeader(const runtime::Program &program, const std::string &name, bool forGpu);
 
 } // namespace remat

@@ -34,18 +34,19 @@ static std::string listValues(const std::vector<runtime::Program::Value> &values
   return text;
 }
 
-std::string emitHeader(const runtime::Program &program, const std::string &name) {
+std::string emitHeader(const runtime::Program &program, const std::string &name, bool forGpu) {
+  std::string include = forGpu ? "remat-c/RematCuda.h" : "remat-c/Remat.h";
   std::string guard = name;
   for (char &c : guard)
     c = char(std::toupper(static_cast<unsigned char>(c)));
-  std::string text = "/* " + name + ": a step compiled by Remat; remat-c/Remat.h says how it is used.\n *\n";
-  text +=
-      " * Arena: " + std::to_string(program.arenaBytes) + " bytes; threads: " + std::to_string(program.threads) + ".\n";
+  std::string text = "/* " + name + ": a step compiled by Remat; " + include + " says how it is used.\n *\n";
+  text += " * Arena: " + std::to_string(program.arenaBytes) + " bytes" +
+          (forGpu ? "" : "; threads: " + std::to_string(program.threads)) + ".\n";
   text += " *\n * Arguments:\n" + listValues(program.arguments);
   text += " * Results:\n" + listValues(program.results) + " */\n";
-  text += "#ifndef " + guard + "_H\n#define " + guard + "_H\n\n#include \"remat-c/Remat.h\"\n\n";
+  text += "#ifndef " + guard + "_H\n#define " + guard + "_H\n\n#include \"" + include + "\"\n\n";
   text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
-  text += "remat_program *" + name + "_open(void);\n\n";
+  text += (forGpu ? "remat_cuda_program *" : "remat_program *") + name + "_open(void);\n\n";
   text += "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
   return text;
 }

@@ -10,6 +10,7 @@
 #include "remat/Plan/OutputFile.h"
 
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -23,20 +24,35 @@ constexpr llvm::StringLiteral drivers[] = {"cc", "c++", "gcc", "clang", "clang-2
 /// Where the runtime is, seen from the tool's folder; a distribution's folder of libraries has other names than `lib`.
 constexpr llvm::StringLiteral libraryFolders[] = {"../" REMAT_LIBRARY_FOLDER, "../lib"};
 
-Expected<SharedLinker> SharedLinker::find(llvm::StringRef executable) {
-  SharedLinker linker;
+constexpr llvm::StringLiteral cpuArchives[] = {"libRematRuntime.a"};
+constexpr llvm::StringLiteral gpuArchives[] = {"libRematCudaRuntime.a", "libRematCudaProgram.a", "libRematRuntime.a"};
+
+/// Where the archive is; the last place that was looked at where it isn't.
+static std::pair<std::string, bool> findArchive(llvm::StringRef executable, llvm::StringRef archive) {
   std::string tried;
   for (llvm::StringRef folder : libraryFolders) {
     llvm::SmallString<128> place(path::parent_path(executable));
-    path::append(place, folder, "libRematRuntime.a");
+    path::append(place, folder, archive);
     path::remove_dots(place, /*remove_dot_dot=*/true);
-    if (linker.runtime.empty() && llvm::sys::fs::exists(place))
-      linker.runtime = place.str();
     tried = place.str();
+    if (llvm::sys::fs::exists(place))
+      return {tried, true};
   }
-  if (linker.runtime.empty())
-    return makeError("the runtime library isn't there", tried,
-                     "install it beside the tool, or say --emit=object and link that with libRematRuntime");
+  return {tried, false};
+}
+
+Expected<SharedLinker> SharedLinker::find(llvm::StringRef executable, bool forGpu) {
+  SharedLinker linker;
+  for (llvm::StringRef archive : forGpu ? llvm::ArrayRef(gpuArchives) : llvm::ArrayRef(cpuArchives)) {
+    auto [place, isThere] = findArchive(executable, archive);
+    if (!isThere && archive == gpuArchives[0])
+      return makeError("the CUDA runtime library isn't there", place,
+                       "it is left out of builds without the CUDA toolkit's headers: set CUDA_HOME and build again");
+    if (!isThere)
+      return makeError("the runtime library isn't there", place,
+                       "install it beside the tool, or say --emit=object and link that with libRematRuntime");
+    linker.runtime.push_back(std::move(place));
+  }
   for (llvm::StringRef name : drivers)
     if (auto found = llvm::sys::findProgramByName(name)) {
       linker.driver = *found;
@@ -59,9 +75,9 @@ Expected<std::string> SharedLinker::link(llvm::ArrayRef<char> object, llvm::Stri
     return *error;
   // -Xlinker, for names may hold the commas at which -Wl is split.
   std::string script = "--version-script=" + exported, soname = ("-soname=" + name).str();
-  llvm::StringRef arguments[] = {
-      driver, "-shared",         "-o",       shared, step,       runtime, "-Xlinker", script, "-Xlinker",
-      soname, "-Wl,--as-needed", "-lstdc++", "-lm",  "-lpthread"};
+  llvm::SmallVector<llvm::StringRef> arguments{driver, "-shared", "-o", shared, step};
+  arguments.append(runtime.begin(), runtime.end());
+  arguments.append({"-Xlinker", script, "-Xlinker", soname, "-Wl,--as-needed", "-lstdc++", "-lm", "-lpthread", "-ldl"});
   std::string failure;
   int status = llvm::sys::ExecuteAndWait(driver, arguments, std::nullopt, {}, 0, 0, &failure);
   if (status != 0)

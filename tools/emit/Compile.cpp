@@ -39,12 +39,17 @@ static void markForward(ModuleOp module, const RematOptions &options) {
       op.setAttr(attr::phase, StringAttr::get(module.getContext(), "forward"));
 }
 
-static FailureOr<CpuStep> compile(func::FuncOp function, const CpuOptions &options) {
-  CpuOptions given = options;
-  given.signature = function.getFunctionType();
+/// Compiles a flat function. `layout`: how it is planned.
+static FailureOr<CompiledCode> compile(func::FuncOp function, const CodeOptions &code, LayoutOptions layout = {}) {
+  layout.signature = function.getFunctionType();
   if (failed(importStableHlo(function)))
     return failure();
-  return compileForCpu(function, given);
+  if (code.forGpu) {
+    FailureOr<CudaStep> step = compileForCuda(function, layout);
+    return failed(step) ? FailureOr<CompiledCode>() : FailureOr<CompiledCode>(std::move(*step));
+  }
+  FailureOr<CpuStep> step = compileForCpu(function, {std::move(layout), code.threads, code.entry});
+  return failed(step) ? FailureOr<CompiledCode>() : FailureOr<CompiledCode>(std::move(*step));
 }
 
 static FailureOr<func::FuncOp> flatOriginal(ModuleOp copy, const RematOptions &options) {
@@ -55,15 +60,14 @@ static FailureOr<func::FuncOp> flatOriginal(ModuleOp copy, const RematOptions &o
   return function;
 }
 
-FailureOr<CpuStep> compileOriginal(ModuleOp module, const RematOptions &options, int threads, std::string entry) {
+FailureOr<CompiledCode> compileOriginal(ModuleOp module, const RematOptions &options, const CodeOptions &code) {
   OwningOpRef<ModuleOp> copy = module.clone();
   FailureOr<func::FuncOp> function = flatOriginal(*copy, options);
   if (failed(function))
     return failure();
-  return compile(*function, {threads, {}, std::move(entry)});
+  return compile(*function, code);
 }
 
-/// Whether a plan file says that it is a plan of clusters. What else is wrong with it is its reader's to say.
 static bool isClusterPlan(const std::string &path) {
   if (path.empty())
     return false;
@@ -80,12 +84,12 @@ static bool isClusterPlan(const std::string &path) {
 }
 
 /// What the clusters of the step as it came need.
-static FailureOr<int64_t> findGivenPeak(ModuleOp module, const RematOptions &options, int threads) {
+static FailureOr<int64_t> findGivenPeak(ModuleOp module, const RematOptions &options, const CodeOptions &code) {
   OwningOpRef<ModuleOp> copy = module.clone();
   FailureOr<func::FuncOp> function = flatOriginal(*copy, options);
   if (failed(function) || failed(importStableHlo(*function)))
     return failure();
-  return findClusterPeak(*function, {threads});
+  return code.forGpu ? findClusterPeakForCuda(*function) : findClusterPeak(*function, {{}, code.threads});
 }
 
 /// A copy that is ready to be planned.
@@ -106,8 +110,8 @@ namespace {
 /// The ways to a compiled step.
 class StepCompiler {
 public:
-  StepCompiler(ModuleOp module, const CommandLine &line, const Input &input, CpuOptions options)
-      : module(module), line(line), input(input), options(std::move(options)) {}
+  StepCompiler(ModuleOp module, const CommandLine &line, const Input &input, const CodeOptions &options)
+      : module(module), line(line), input(input), options(options) {}
 
   FailureOr<CompiledStep> run() {
     if (line.options.planOptions().hasLimit())
@@ -137,12 +141,12 @@ private:
   bool plansClusters() const { return isClusterPlan(line.planFile); }
 
   static bool isKept(const CompiledStep &step) {
-    return !step.givenPeakBytes || step.step.livePeakBytes <= *step.givenPeakBytes;
+    return !step.givenPeakBytes || step.layout().livePeakBytes <= *step.givenPeakBytes;
   }
 
   static std::string peaks(const CompiledStep &step) {
     return "sqrt-n would raise the peak of the clusters from " + std::to_string(*step.givenPeakBytes) + " to " +
-           std::to_string(step.step.livePeakBytes) + " bytes";
+           std::to_string(step.layout().livePeakBytes) + " bytes";
   }
 
   InFlightDiagnostic remark() const { return mlir::emitRemark(module.getLoc()); }
@@ -178,7 +182,7 @@ private:
       return failure();
     stripMarks(extracted->function);
     if (rewritten->has_value()) {
-      FailureOr<int64_t> peak = findGivenPeak(module, line.options, options.threads);
+      FailureOr<int64_t> peak = findGivenPeak(module, line.options, options);
       if (failed(peak))
         return failure();
       result.givenPeakBytes = *peak;
@@ -216,7 +220,7 @@ private:
     if (failed(extracted))
       return failure();
     CompiledStep result;
-    CpuOptions planning = options;
+    LayoutOptions planning;
     planning.device = &extracted->extractOptions.device;
     planning.planClusters = [&](const Graph &graph) -> FailureOr<Plan> {
       auto begin = std::chrono::steady_clock::now();
@@ -226,10 +230,10 @@ private:
       note(result, graph, *planned, "clusters", extracted->extractOptions, secondsSince(begin));
       return std::move(planned->plan);
     };
-    FailureOr<CpuStep> step = compile(extracted->function, planning);
-    if (succeeded(step))
-      result.givenPeakBytes = step->givenPeakBytes;
-    return finish(std::move(result), std::move(step));
+    FailureOr<CompiledCode> code = compile(extracted->function, options, planning);
+    if (succeeded(code))
+      result.givenPeakBytes = layoutOf(*code).givenPeakBytes;
+    return finish(std::move(result), std::move(code));
   }
 
   FailureOr<PolicyPlan> planClusters(const CommandLine &asked, const Graph &graph, Location location) const {
@@ -253,11 +257,17 @@ private:
     return step;
   }
 
-  static FailureOr<CompiledStep> finish(CompiledStep result, FailureOr<CpuStep> step) {
-    if (failed(step))
+  static FailureOr<CompiledStep> finish(CompiledStep result, FailureOr<CompiledCode> code) {
+    if (failed(code))
       return failure();
-    result.step = std::move(*step);
-    result.report.arenaBytes = result.step.program.arenaBytes;
+    result.code = std::move(*code);
+    result.report.arenaBytes = result.layout().program.arenaBytes;
+    if (auto *step = std::get_if<CudaStep>(&result.code)) {
+      Expected<GpuCalls> calls = countGpuCalls(*step);
+      if (!calls)
+        return printError(calls.error()), failure();
+      result.gpuCalls = std::move(*calls);
+    }
     return result;
   }
 
@@ -268,33 +278,23 @@ private:
   mutable ModuleOp module; ///< A handle, whose getters are not const.
   const CommandLine &line;
   const Input &input;
-  CpuOptions options;
+  CodeOptions options;
 };
 
 } // namespace
 
-FailureOr<CompiledStep> compileStep(ModuleOp module, const CommandLine &line, const Input &input, int threads,
-                                    std::string entry) {
-  return StepCompiler(module, line, input, {threads, {}, std::move(entry)}).run();
+FailureOr<CompiledStep> compileStep(ModuleOp module, const CommandLine &line, const Input &input,
+                                    const CodeOptions &options) {
+  return StepCompiler(module, line, input, options).run();
 }
 
-FailureOr<Graph> extractClusters(ModuleOp module, const CommandLine &line, int threads) {
+FailureOr<Graph> extractClusters(ModuleOp module, const CommandLine &line, const CodeOptions &code) {
   FailureOr<ExtractedModule> extracted = extractCopy(module, line);
   if (failed(extracted) || failed(importStableHlo(extracted->function)))
     return failure();
-  CpuOptions options{threads};
-  options.device = &extracted->extractOptions.device;
-  return remat::extractClusters(extracted->function, options);
-}
-
-FailureOr<std::shared_ptr<const runtime::Executable>> loadStep(CpuStep step, Location location) {
-  FailureOr<LoadedKernels> kernels = loadKernels(step, location);
-  if (failed(kernels))
-    return failure();
-  auto executable = runtime::Executable::create(std::move(step.program), kernels->functions, kernels->code);
-  if (!executable)
-    return mlir::emitError(location) << executable.error().str();
-  return *executable;
+  LayoutOptions layout{.device = &extracted->extractOptions.device};
+  return code.forGpu ? extractClustersForCuda(extracted->function, layout)
+                     : remat::extractClusters(extracted->function, CpuOptions{std::move(layout), code.threads});
 }
 
 } // namespace remat
