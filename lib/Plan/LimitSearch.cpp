@@ -29,7 +29,7 @@ static constexpr AnnealOptions fromLarge = {.hot = 0.03, .cold = 5e-4};
 static constexpr double closeEnough = 0.015;
 /// Where a tenth of the work gains nothing, the rest doesn't either, but in small graphs, where it takes no time.
 static constexpr double trialShare = 0.1;
-static constexpr int32_t alwaysAnnealed = 400;
+static constexpr int32_t alwaysAnnealed = 100;
 
 void PlanFront::add(Point point) {
   auto place = std::ranges::find_if(list, [&](const Point &other) { return other.peakBytes <= point.peakBytes; });

@@ -36,6 +36,7 @@ private:
     for (const Step &each : steps) {
       const CudaStepPlan &planned = plan[number++];
       countOf(planned.kind) += times * planned.calls;
+      calls.clusters += planned.kind == CudaStepPlan::Kind::Launch ? times : 0;
       calls.waits += planned.waits ? times : 0;
       if (std::string reason = reasonOf(each, planned); !reason.empty())
         calls.exceptions.push_back({planned.name, planned.location, planned.calls, std::move(reason)});
@@ -98,8 +99,9 @@ Expected<GpuCalls> countGpuCalls(const CudaStep &step) {
 }
 
 void writeGpuCalls(std::ostream &out, const GpuCalls &calls) {
-  out << "GPU calls     " << calls.launches << " launches, " << calls.blasLt << " cuBLASLt, " << calls.cudnn
-      << " cuDNN, " << calls.copies << " copies; the host waits " << calls.waits << " times\n";
+  out << "GPU calls     " << calls.launches << " launches for " << calls.clusters << " clusters, " << calls.blasLt
+      << " cuBLASLt, " << calls.cudnn << " cuDNN, " << calls.copies << " copies; the host waits " << calls.waits
+      << " times\n";
   // By reason: a step of many layers has the same exception in each.
   std::vector<const GpuCalls::Exception *> first;
   for (const GpuCalls::Exception &exception : calls.exceptions)
@@ -123,9 +125,13 @@ std::string addGpuCalls(std::string reportJson, const GpuCalls &calls) {
                                             {"location", exception.location},
                                             {"calls", exception.calls},
                                             {"reason", exception.reason}});
-  llvm::json::Value value = llvm::json::Object{{"launches", calls.launches}, {"cublaslt", calls.blasLt},
-                                               {"cudnn", calls.cudnn},       {"copies", calls.copies},
-                                               {"waits", calls.waits},       {"exceptions", std::move(exceptions)}};
+  llvm::json::Value value = llvm::json::Object{{"clusters", calls.clusters},
+                                               {"launches", calls.launches},
+                                               {"cublaslt", calls.blasLt},
+                                               {"cudnn", calls.cudnn},
+                                               {"copies", calls.copies},
+                                               {"waits", calls.waits},
+                                               {"exceptions", std::move(exceptions)}};
   std::string text;
   llvm::raw_string_ostream(text) << value;
   return addMembers(std::move(reportJson), "\"gpu_calls\": " + text);

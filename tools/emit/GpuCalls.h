@@ -17,6 +17,7 @@ namespace remat {
 /// What the host asks of a GPU to run a step once. A loop's steps count as often as it runs them; once, where only the
 /// device knows how often.
 struct GpuCalls {
+  int64_t clusters = 0; ///< Kernels that run; a launch each but for the exceptions.
   int64_t launches = 0, blasLt = 0, cudnn = 0, copies = 0;
   /// How often the host waits for a value of the device.
   int64_t waits = 0;

@@ -58,6 +58,9 @@ struct Flags {
                                   cl::cat(category())};
   cl::opt<bool> cudaGraph{"cuda-graph", cl::desc("With --device=cuda: capture the step as a CUDA graph and replay it"),
                           cl::cat(category())};
+  cl::opt<bool> allowTf32{"allow-tf32",
+                          cl::desc("With --device=cuda: dots and convolutions of f32 may round their inputs to TF32"),
+                          cl::cat(category())};
 };
 
 /// LLVM's libraries register flags of their own, such as `threads` of ThinLTO; a name can only mean one thing.
@@ -88,9 +91,9 @@ std::optional<Error> checkRange(const cl::opt<int> &flag, int most) {
 /// What says how a step is run means nothing where none is.
 std::optional<Error> checkEmits() {
   Flags &all = flags();
-  const cl::Option *ofRuns[] = {&all.inputs,    &all.randomInputs, &all.expect,     &all.outputs,
-                                &all.repeat,    &all.verify,       &all.profile,    &all.measure,
-                                &all.nanPolicy, &all.tolerance,    &all.arenaLimit, &all.cudaGraph};
+  const cl::Option *ofRuns[] = {&all.inputs,     &all.randomInputs, &all.expect,   &all.outputs,   &all.repeat,
+                                &all.verify,     &all.profile,      &all.measure,  &all.nanPolicy, &all.tolerance,
+                                &all.arenaLimit, &all.cudaGraph,    &all.allowTf32};
   for (const cl::Option *flag : ofRuns)
     if (flag->getNumOccurrences())
       return makeError("--emit and --" + flag->ArgStr.str() + " contradict each other", "",
@@ -151,6 +154,7 @@ Expected<RunOptions> readRunFlags(bool runs) {
   options.profileFile = all.profile;
   options.measure = all.measure;
   options.cudaGraph = all.cudaGraph;
+  options.allowTf32 = all.allowTf32;
   options.nanPolicy = all.nanPolicy;
   if (all.tolerance.getNumOccurrences())
     options.tolerance = all.tolerance;

@@ -41,17 +41,14 @@ namespace {
 
 class GpuRunner : public Runner {
 public:
-  GpuRunner(std::shared_ptr<const runtime::CudaExecutable> executable, bool graph)
-      : executable(std::move(executable)), graph(graph) {}
+  GpuRunner(std::shared_ptr<const runtime::CudaExecutable> executable, const runtime::CudaOptions &options)
+      : executable(std::move(executable)), options(options) {}
 
   std::string_view device() const override { return "GPU"; }
   const runtime::Program &program() const override { return executable->program(); }
   const std::vector<uint32_t> &overwrittenArguments() const override { return executable->overwrittenArguments(); }
 
   std::optional<Error> start(Arguments arguments, int64_t arenaLimitBytes) override {
-    runtime::CudaOptions options;
-    options.libraries = libraries();
-    options.graph = graph;
     options.arenaLimitBytes = arenaLimitBytes;
     auto made = runtime::CudaSession::create(executable, options, arguments);
     if (!made)
@@ -103,18 +100,23 @@ public:
 
 private:
   std::shared_ptr<const runtime::CudaExecutable> executable;
-  bool graph;
+  runtime::CudaOptions options;
   std::unique_ptr<runtime::CudaSession> session;
   std::vector<std::vector<char>> results;
 };
 
 } // namespace
 
-Expected<std::unique_ptr<Runner>> makeGpuRunner(runtime::Program program, runtime::CudaCode code, bool graph) {
+Expected<std::unique_ptr<Runner>> makeGpuRunner(runtime::Program program, runtime::CudaCode code, bool graph,
+                                                bool allowTf32) {
   auto executable = runtime::CudaExecutable::create(std::move(program), std::move(code));
   if (!executable)
     return toError(executable.error());
-  return std::unique_ptr<Runner>(std::make_unique<GpuRunner>(std::move(*executable), graph));
+  runtime::CudaOptions options;
+  options.libraries = libraries();
+  options.graph = graph;
+  options.allowTf32 = allowTf32;
+  return std::unique_ptr<Runner>(std::make_unique<GpuRunner>(std::move(*executable), options));
 }
 
 } // namespace remat

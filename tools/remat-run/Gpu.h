@@ -21,7 +21,8 @@ namespace remat {
 /// old.
 Expected<std::string> findGpuTarget();
 
-/// `graph`: runs are captured as a CUDA graph.
-Expected<std::unique_ptr<Runner>> makeGpuRunner(runtime::Program program, runtime::CudaCode code, bool graph);
+/// `graph`: runs are captured as a CUDA graph. `allowTf32`: dots and convolutions of f32 may round their inputs.
+Expected<std::unique_ptr<Runner>> makeGpuRunner(runtime::Program program, runtime::CudaCode code, bool graph,
+                                                bool allowTf32);
 
 } // namespace remat

@@ -15,6 +15,6 @@ static Error leftOut() {
 }
 
 Expected<std::string> findGpuTarget() { return leftOut(); }
-Expected<std::unique_ptr<Runner>> makeGpuRunner(runtime::Program, runtime::CudaCode, bool) { return leftOut(); }
+Expected<std::unique_ptr<Runner>> makeGpuRunner(runtime::Program, runtime::CudaCode, bool, bool) { return leftOut(); }
 
 } // namespace remat

@@ -36,6 +36,7 @@ struct RunOptions {
   std::optional<double> tolerance; ///< Largest error against `expect`; nothing: by the types, see `defaultTolerance`.
   int64_t arenaLimitBytes = 0;     ///< 0: none.
   bool cudaGraph = false;          ///< On a GPU: capture the step as a graph.
+  bool allowTf32 = false;          ///< On a GPU: dots and convolutions of f32 may round their inputs.
 };
 
 /// Registers the flags, PROGRAM and -o among them; call it before the command line is parsed. `--emit`, `--report` and

@@ -74,7 +74,7 @@ static FailureOr<std::unique_ptr<Runner>> load(CompiledCode code, const RunOptio
     if (failed(addBinary(*step, "cubin", gpu)))
       return failure();
     Expected<std::unique_ptr<Runner>> runner =
-        makeGpuRunner(std::move(step->program), std::move(step->code), options.cudaGraph);
+        makeGpuRunner(std::move(step->program), std::move(step->code), options.cudaGraph, options.allowTf32);
     if (!runner)
       return printError(runner.error()), failure();
     return std::move(*runner);
@@ -141,6 +141,17 @@ static Expected<RunOptions> readOptions(const CommandLine &line) {
   return options;
 }
 
+/// Flags that only one of the devices knows.
+static std::optional<Error> checkDeviceFlags(const RunOptions &options, bool onGpu) {
+  for (auto [flag, isGiven] : {std::pair("--cuda-graph", options.cudaGraph), {"--allow-tf32", options.allowTf32}})
+    if (isGiven && !onGpu)
+      return makeError(std::string(flag) + " without --device=cuda", "", "it says how a GPU runs the step");
+  if (onGpu && options.profile)
+    return makeError("--profile and --device=cuda contradict each other", "",
+                     "it times the CPU's steps; nsys profile shows those of a GPU");
+  return std::nullopt;
+}
+
 /// Where this program is, for what stands beside it.
 static std::string findTool(const char *name) {
   static int inThisProgram;
@@ -165,6 +176,9 @@ int main(int argc, char **argv) {
   if (llvm::cl::getRegisteredOptions()["device"]->getNumOccurrences() == 0)
     line->options.device = "cpu";
   std::string gpu;
+  if (runs)
+    if (auto error = checkDeviceFlags(*options, line->options.device == "cuda"))
+      return printError(*error), 1;
   if (runs && line->options.device == "cuda") {
     Expected<std::string> found = findGpuTarget();
     if (!found)

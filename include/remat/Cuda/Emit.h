@@ -27,8 +27,9 @@ mlir::LogicalResult prepareKernels(GpuKernels &kernels);
 /// error that names the toolkit then. `kernels` must be prepared; it is left alone.
 mlir::FailureOr<std::string> emitPtx(GpuKernels &kernels, llvm::StringRef target);
 
-/// The machine code that `ptxas` makes of PTX, and what it says about registers and spills. Error: no ptxas in
-/// $CUDA_HOME/bin or PATH, or what it complains about.
+/// The machine code that `ptxas` makes of PTX, and what it says about registers and spills. Kernels that got a stack
+/// are made again with all registers of a multiprocessor for one block. Error: no ptxas in $CUDA_HOME/bin or PATH, or
+/// what it complains about.
 struct Assembled {
   std::string cubin;
   std::string log;

@@ -30,7 +30,7 @@ struct GpuLaunch {
 /// input's buffer. Buffers are aligned to 16 bytes; booleans take a byte.
 struct GpuKernel {
   enum class Form {
-    Points,  ///< Element by element: one thread for four neighbours, or for one.
+    Points,  ///< Element by element: a thread for up to 16 bytes of neighbours, or for one element.
     Rows,    ///< A team of threads for each row.
     Columns, ///< A block for a strip of columns that are summed.
     Loops    ///< What is no cluster.
