@@ -24,9 +24,6 @@ static constexpr AnnealOptions onTheWay = {.hot = 0.05, .cold = 2e-3};
 static constexpr int descentSteps = 16;
 /// The near-linear planner's plan is mostly not far from the best.
 static constexpr AnnealOptions fromLarge = {.hot = 0.03, .cold = 5e-4};
-/// Nothing is annealed where the near-linear planner's plan costs at most so much more than its bound: on graphs of
-/// that kind it never gained anything, and took nearly all the time.
-static constexpr double closeEnough = 0.015;
 /// Where a tenth of the work gains nothing, the rest doesn't either, but in small graphs, where it takes no time.
 static constexpr double trialShare = 0.1;
 static constexpr int32_t alwaysAnnealed = 100;
@@ -175,7 +172,8 @@ void LimitSearch::searchOrder(Start start, int64_t limitBytes, PlanFront &front)
     least = start.plan->cost;
     front.add(*start.plan);
   }
-  if (least <= start.enough * (1 + closeEnough))
+  // On graphs of that kind annealing never gained anything, and took nearly all the time.
+  if (isClose(least, start.enough))
     return;
   auto searchBoth = [&] {
     bool isBetter = false;

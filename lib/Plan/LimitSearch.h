@@ -42,6 +42,9 @@ struct SearchOrder {
   std::vector<Plan> starts = {};
 };
 
+/// A plan so close to a bound is taken for the best: what is left isn't worth much work.
+inline bool isClose(double cost, double bound) { return cost <= bound * 1.015; }
+
 /// Searches at single limits. What is found at a limit depends on the graph, the options and that limit alone.
 class LimitSearch {
 public:

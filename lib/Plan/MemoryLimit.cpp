@@ -297,9 +297,9 @@ private:
     if (options.order == ExecutionOrder::Free)
       return 0;
     double bound = searcher.bound(limitBytes, enough());
-    if (isQuick() || !searcher.anneals())
-      return bound;
     bool isSmall = graph.numOps() <= thoroughOps;
+    if (isQuick() || !searcher.anneals() || (!isSmall && isClose(enough(), bound)))
+      return bound;
     BoundEffort effort = isSmall ? BoundEffort{.rounds = 1000, .work = 20'000'000} : BoundEffort::fast();
     // Knowing a plan helps to fix what no better one has, and may end the work too early.
     for (double cost : {enough(), std::numeric_limits<double>::infinity()}) {
