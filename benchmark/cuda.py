@@ -47,8 +47,8 @@ def reasons(calls):
     """What takes more than a call, by reason: how many, and the calls they take together."""
     found = collections.defaultdict(lambda: [0, 0])
     for exception in calls["exceptions"]:
-        found[exception["reason"]][0] += 1
-        found[exception["reason"]][1] += exception["calls"]
+        found[exception["reason"]][0] += exception["times"]
+        found[exception["reason"]][1] += exception["times"] * exception["calls"]
     return found
 
 

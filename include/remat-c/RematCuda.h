@@ -4,15 +4,17 @@
 \*===----------------------------------------------------------------------===*/
 /*
  * A step for a GPU is an image (the program: its steps, buffers and constants as bytes) and code (how its kernels are
- * launched, and a fat binary). Link libRematCudaRuntime, libRematRuntime and the C++ library; the CUDA driver, cuBLASLt
+ * launched, and a fat binary). Link libRematCudaRuntime, libRematCudaProgram, libRematRuntime and the C++ library; the CUDA driver, cuBLASLt
  * and cuDNN are loaded when a step first runs. Opening a step and asking for sizes need neither of them.
  *
  *   remat_cuda_program *program = remat_cuda_open(image, image_size, code, code_size, NULL);
- *   cuMemAlloc(&arena, remat_cuda_arena_bytes(program));
+ *   if (program)
+ *     cuMemAlloc(&arena, remat_cuda_arena_bytes(program));
  *   if (!program || remat_cuda_run(program, arguments, results, arena, stream) != 0)
  *     fprintf(stderr, "%s\n", remat_cuda_error());
  *
- * A program is used by one thread at a time. No function throws or ends the process.
+ * A program is used by one thread at a time. No function throws or ends the process; a null program is an error, with 0
+ * for what is counted or asked, -1 for bytes.
  */
 #ifndef REMAT_C_REMATCUDA_H
 #define REMAT_C_REMATCUDA_H

@@ -436,6 +436,8 @@ static void prepare(func::FuncOp function) {
   (void)applyPatternsGreedily(function, std::move(patterns));
 }
 
+void makeKernel(ArrayRef<Operation *> members) { KernelBuilder(members).run(); }
+
 void formClusters(func::FuncOp function) {
   prepare(function);
   formClusters(function.front());

@@ -21,4 +21,7 @@ namespace remat {
 /// O(ops × ops that lie between the members of a cluster).
 void formClusters(mlir::func::FuncOp function);
 
+/// Makes one kernel of neighbouring ops, whose results replace theirs.
+void makeKernel(llvm::ArrayRef<mlir::Operation *> members);
+
 } // namespace remat

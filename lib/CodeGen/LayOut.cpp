@@ -10,12 +10,33 @@
 #include "BuildProgram.h"
 #include "ClusterPlan.h"
 #include "Clusters.h"
+#include "Dots.h"
 
 #include "remat/Plan/Simulator.h"
 
 using namespace mlir;
 
 namespace remat {
+
+/// Joins loops into clusters; a product that the target's library doesn't have is one of its own.
+static void cluster(func::FuncOp function, const Target &target) {
+  formClusters(function);
+  function.walk([&](linalg::GenericOp product) {
+    if (product->getParentOfType<KernelOp>())
+      return;
+    std::optional<runtime::MatmulSpec> spec = findMatmul(product);
+    if (!spec || target.multiplies(*spec))
+      return;
+    // What the sums start with is the kernel's own.
+    SmallVector<Operation *> members;
+    if (auto fill = product.getDpsInits()[0].getDefiningOp<linalg::FillOp>()) {
+      members.push_back(OpBuilder(product).clone(*fill));
+      product.getDpsInitsMutable()[0].assign(members.back()->getResult(0));
+    }
+    members.push_back(product);
+    makeKernel(members);
+  });
+}
 
 /// Import takes the signedness off the types; files are read by it.
 static void noteSignedness(TypeRange types, std::vector<runtime::Program::Value> &values) {
@@ -54,7 +75,7 @@ static FailureOr<BuiltProgram> buildPlanned(func::FuncOp function, const Cluster
 }
 
 FailureOr<LaidOutStep> layOutStep(func::FuncOp function, const LayoutOptions &options, KernelTable &kernels) {
-  formClusters(function);
+  cluster(function, kernels.target);
   ClusterPhases phases;
   if (options.planClusters)
     phases = takePhases(function);
@@ -82,7 +103,7 @@ FailureOr<LaidOutStep> layOutStep(func::FuncOp function, const LayoutOptions &op
 }
 
 FailureOr<Graph> extractClusters(func::FuncOp function, const LayoutOptions &options, Target &target) {
-  formClusters(function);
+  cluster(function, target);
   ClusterPhases phases = takePhases(function);
   KernelTable kernels(target);
   FailureOr<BuiltProgram> built = buildProgram(function, kernels);
@@ -95,7 +116,7 @@ FailureOr<Graph> extractClusters(func::FuncOp function, const LayoutOptions &opt
 }
 
 FailureOr<int64_t> findClusterPeak(func::FuncOp function, Target &target) {
-  formClusters(function);
+  cluster(function, target);
   KernelTable kernels(target);
   FailureOr<BuiltProgram> built = buildProgram(function, kernels);
   if (failed(built))

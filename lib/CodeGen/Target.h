@@ -35,6 +35,8 @@ public:
   /// Removes the code of a kernel that no step runs.
   virtual void erase(const EmittedKernel &kernel) = 0;
 
+  /// Whether the library has the product; a kernel of loops computes it otherwise.
+  virtual bool multiplies(const runtime::MatmulSpec &) const { return true; }
   /// Bytes of workspace for a library call, a function of the spec alone. Emits an error at `op` where the library
   /// can't compute it.
   virtual mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op, const runtime::MatmulSpec &spec) = 0;

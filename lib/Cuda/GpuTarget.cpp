@@ -65,6 +65,8 @@ void GpuTarget::erase(const EmittedKernel &kernel) {
   kernels.erase(kernel.symbol);
 }
 
+bool GpuTarget::multiplies(const runtime::MatmulSpec &spec) const { return !runtime::checkCudaMatmul(spec); }
+
 /// What a library may take beyond what it can't do without: where a long sum is split, every part has a result in f32.
 static int64_t usefulWorkspace(int64_t results) {
   constexpr int64_t most = int64_t(32) << 20;

@@ -21,6 +21,7 @@ public:
   llvm::StringRef device() const override { return "GPU"; }
   mlir::FailureOr<EmittedKernel> emit(KernelOp kernel, unsigned number) override;
   void erase(const EmittedKernel &kernel) override;
+  bool multiplies(const runtime::MatmulSpec &spec) const override;
   mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op, const runtime::MatmulSpec &spec) override;
   mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op, const runtime::ConvolutionSpec &spec) override;
 

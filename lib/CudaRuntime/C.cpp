@@ -78,26 +78,51 @@ remat_cuda_program *remat_cuda_open(const void *image, size_t image_size, const 
 
 void remat_cuda_close(remat_cuda_program *program) { delete program; }
 
+/// For functions that take a program that may not have been opened.
+static std::optional<Error> refuseNull(const remat_cuda_program *program) {
+  return program ? std::nullopt : std::optional(Error{"the program is null", "", "remat_cuda_open says why"});
+}
+
+/// What `read` finds out about a program; `otherwise`, and an error, for none.
+template <typename T, typename Read>
+static T ask(const remat_cuda_program *program, T otherwise, Read read) {
+  T found = otherwise;
+  (void)guarded([&]() -> std::optional<Error> {
+    if (auto error = refuseNull(program))
+      return error;
+    found = read(*program->executable);
+    return std::nullopt;
+  });
+  return found;
+}
+
 size_t remat_cuda_argument_count(const remat_cuda_program *program) {
-  return program->executable->program().arguments.size();
+  return ask(program, size_t(0), [](const CudaExecutable &step) { return step.program().arguments.size(); });
 }
 size_t remat_cuda_result_count(const remat_cuda_program *program) {
-  return program->executable->program().results.size();
+  return ask(program, size_t(0), [](const CudaExecutable &step) { return step.program().results.size(); });
 }
 int remat_cuda_argument(const remat_cuda_program *program, size_t index, remat_tensor *tensor) {
-  return describe(program->executable->program().arguments, index, tensor);
+  return ask(program, -1,
+             [&](const CudaExecutable &step) { return describe(step.program().arguments, index, tensor); });
 }
 int remat_cuda_result(const remat_cuda_program *program, size_t index, remat_tensor *tensor) {
-  return describe(program->executable->program().results, index, tensor);
+  return ask(program, -1, [&](const CudaExecutable &step) { return describe(step.program().results, index, tensor); });
 }
 int remat_cuda_argument_is_overwritten(const remat_cuda_program *program, size_t index) {
-  return std::ranges::binary_search(program->executable->overwrittenArguments(), index);
+  return ask(program, 0, [&](const CudaExecutable &step) {
+    return int(std::ranges::binary_search(step.overwrittenArguments(), index));
+  });
 }
-int64_t remat_cuda_arena_bytes(const remat_cuda_program *program) { return program->executable->program().arenaBytes; }
+int64_t remat_cuda_arena_bytes(const remat_cuda_program *program) {
+  return ask(program, int64_t(-1), [](const CudaExecutable &step) { return step.program().arenaBytes; });
+}
 int64_t remat_cuda_peak_bytes(const remat_cuda_program *program) {
-  return program->executable->program().plannedPeakBytes;
+  return ask(program, int64_t(-1), [](const CudaExecutable &step) { return step.program().plannedPeakBytes; });
 }
-int remat_cuda_can_be_captured(const remat_cuda_program *program) { return program->executable->canBeCaptured(); }
+int remat_cuda_can_be_captured(const remat_cuda_program *program) {
+  return ask(program, 0, [](const CudaExecutable &step) { return int(step.canBeCaptured()); });
+}
 
 static std::optional<Error> load(remat_cuda_program &program) {
   if (program.context)
@@ -110,12 +135,18 @@ static std::optional<Error> load(remat_cuda_program &program) {
 }
 
 int remat_cuda_load(remat_cuda_program *program) {
-  return guarded([&] { return load(*program); });
+  return guarded([&]() -> std::optional<Error> {
+    if (auto error = refuseNull(program))
+      return error;
+    return load(*program);
+  });
 }
 
 int remat_cuda_run(remat_cuda_program *program, const remat_device_pointer *arguments, remat_device_pointer *results,
                    remat_device_pointer arena, void *stream) {
   return guarded([&]() -> std::optional<Error> {
+    if (auto error = refuseNull(program))
+      return error;
     if (auto error = load(*program))
       return error;
     size_t count = remat_cuda_argument_count(program);
@@ -129,6 +160,8 @@ int remat_cuda_run(remat_cuda_program *program, const remat_device_pointer *argu
 
 int remat_cuda_memory_used(const remat_cuda_program *program, remat_cuda_memory *memory) {
   return guarded([&]() -> std::optional<Error> {
+    if (auto error = refuseNull(program))
+      return error;
     if (!program->context)
       return Error{"the program isn't loaded", "", "run it, or call remat_cuda_load, first"};
     Expected<CudaMemory> found = program->context->memory();

@@ -38,6 +38,11 @@ Expected<std::shared_ptr<const CudaExecutable>> CudaExecutable::create(Program p
   return std::shared_ptr<const CudaExecutable>(new CudaExecutable(std::move(impl)));
 }
 
+std::optional<Error> remat::runtime::checkCudaMatmul(const MatmulSpec &spec) {
+  Expected<MatmulForm> form = findMatmulForm(spec);
+  return form ? std::nullopt : std::optional(form.error());
+}
+
 Expected<int64_t> remat::runtime::leastCudaWorkspaceBytes(const ConvolutionSpec &spec) {
   Expected<ConvolutionForm> form = findConvolutionForm(spec);
   if (!form)

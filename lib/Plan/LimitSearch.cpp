@@ -184,7 +184,7 @@ void LimitSearch::searchOrder(Start start, int64_t limitBytes, PlanFront &front)
     return isBetter;
   };
   bool isSmall = orders[start.order].problem->numNodes() <= alwaysAnnealed;
-  if (start.plan && anneals() && !isSmall) {
+  if (anneals() && !isSmall) {
     start.share = trialShare;
     if (!searchBoth())
       return;

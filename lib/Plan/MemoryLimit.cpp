@@ -80,7 +80,7 @@ static Error noneFound(const Graph &graph, int64_t limitBytes, int64_t lowestByt
                           "least {}",
                           limitBytes, nameOf(options.order), floor.bytes),
                {},
-               formatText("{}; the lowest peak that was found is {}: allow as much, or search longer with --effort",
+               formatText("{}; {} are enough, fewer may be: allow as much, or search longer with --effort",
                           describeFloor(graph, floor), lowestBytes)};
 }
 

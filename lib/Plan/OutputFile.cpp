@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
+#include <pthread.h>
 #include <streambuf>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -85,7 +87,15 @@ void forgetPath(const std::string &path) {
     }
 }
 
+/// The thread that called `removeOnSignals`. Others hand signals on to it: where it has blocked them, a folder or a
+/// child process is to end first.
+pthread_t mainThread;
+
 void removeTemporaryFiles(int signal) {
+  if (!::pthread_equal(::pthread_self(), mainThread)) {
+    ::pthread_kill(mainThread, signal);
+    return;
+  }
   for (std::atomic<char *> &slot : temporaryPaths)
     if (const char *path = slot.load())
       ::unlink(path);
@@ -274,7 +284,19 @@ std::optional<Error> OutputFile::checkDistinct(std::span<const std::string> path
   return std::nullopt;
 }
 
+std::optional<Error> OutputFile::checkNotInput(std::span<const std::string> paths, const std::string &input) {
+  std::filesystem::path source = input == "-" ? "/dev/stdin" : input;
+  std::error_code absent; // What isn't there is no file to destroy; reading it is an error elsewhere.
+  if (input.empty() || !std::filesystem::is_regular_file(source, absent))
+    return std::nullopt;
+  for (const std::string &path : paths)
+    if (!path.empty() && path != "-" && std::filesystem::equivalent(source, path, absent))
+      return Error{"'" + path + "' is the input too", {}, "write to another file: this one would be lost"};
+  return std::nullopt;
+}
+
 void OutputFile::removeOnSignals() {
+  mainThread = ::pthread_self();
   struct sigaction action = {};
   action.sa_handler = removeTemporaryFiles;
   ::sigemptyset(&action.sa_mask);

@@ -52,6 +52,13 @@ static std::optional<Error> checkSize(std::string_view flag, const std::string &
   return std::nullopt;
 }
 
+static std::optional<Error> checkTimeLimit(const std::string &text) {
+  if (text.empty() || parseSeconds(text))
+    return std::nullopt;
+  std::string_view fault = parseSeconds(text + "s") ? "the unit is missing" : "no time";
+  return Error{formatText("--time-limit={}: {}", text, fault), {}, "say a time such as 500ms, 10s, 2min or 1h"};
+}
+
 /// Options that a search takes, without one; and with one, options that it has no use for.
 static std::optional<Error> checkSearch(const PlanOptions &options) {
   if (!options.searches()) {
@@ -96,9 +103,8 @@ std::optional<Error> checkLimitOptions(const PlanOptions &options) {
     return Error{formatText("unknown --order '{}'", options.order), {}, "say --order=given or --order=free"};
   if (options.cost != "time" && options.cost != "flops")
     return Error{formatText("unknown --cost '{}'", options.cost), {}, "say --cost=time or --cost=flops"};
-  if (!options.timeLimit.empty() && !parseSeconds(options.timeLimit))
-    return Error{
-        formatText("--time-limit={}: no time", options.timeLimit), {}, "say a time such as 500ms, 10s, 2min or 1h"};
+  if (auto error = checkTimeLimit(options.timeLimit))
+    return error;
   if (options.effort < 1 || options.effort > 1'000'000)
     return Error{formatText("--effort={}: out of range", options.effort),
                  {},

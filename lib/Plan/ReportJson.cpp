@@ -95,6 +95,7 @@ void remat::writeReportJson(std::ostream &out, const Report &report) {
   members.real("overhead_flops", report.overheadFlops);
   writeInteger(members.key("lower_bound").raw("{\"peak_bytes\": "), report.lowerBoundPeakBytes);
   writeReal(json.raw(", \"cost_ns\": "), report.lowerBoundCostNs);
+  writeInteger(json.raw(", \"flops\": "), report.lowerBoundFlops);
   writeReal(json.raw(", \"gap\": "), report.gap).raw("}");
   if (!report.order.empty())
     members.text("order", report.order);

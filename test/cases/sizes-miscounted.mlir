@@ -1,6 +1,6 @@
 // Sizes that other tools got wrong: i1 and sub-byte types, empty tensors, dynamic dimensions (R075, R077, R078, R080).
 
-// RUN: remat-opt %s --function=R078 --policy=save-nothing --emit=graph-json | FileCheck %s --check-prefix=TYPES
+// RUN: remat-opt %s --function=R078 --emit=graph-json | FileCheck %s --check-prefix=TYPES
 // 100 elements: a byte each for i1, f8 and i4, as they lie in memory, and two for bf16.
 // TYPES: "compare.0", "bytes": 100}
 // TYPES: "convert.1", "bytes": 100}
@@ -43,7 +43,7 @@ func.func @R080(%x: tensor<0x16xf32>, %w: tensor<16x16xf32>) -> (tensor<f32>, te
 // A size without a bound is an error that names the dimension; with bounds, a: 4096 x 32 = 131072, b: 4097 x 32 = 131104.
 // RUN: not remat-opt %s --function=R075 --policy=save-nothing 2>&1 | FileCheck %s --check-prefix=UNBOUNDED
 // RUN: not remat-opt %s --function=R075 --policy=save-nothing --dim=arg0.0=-1 2>&1 | FileCheck %s --check-prefix=NEGATIVE
-// RUN: remat-opt %s --function=R075 --policy=save-nothing --dim=arg0.0=4096 --dim=arg1.0=4097 --emit=graph-json 2>&1 | FileCheck %s --check-prefix=BOUNDED
+// RUN: remat-opt %s --function=R075 --dim=arg0.0=4096 --dim=arg1.0=4097 --emit=graph-json 2>&1 | FileCheck %s --check-prefix=BOUNDED
 // UNBOUNDED: error: size of dimension 0 of argument 0 ('arg0') is not known
 // UNBOUNDED: note: give a bound with --dim=arg0.0=N or --dim=*=N
 // NEGATIVE: error: 'arg0.0=-1' does not bound a dimension

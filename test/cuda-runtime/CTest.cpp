@@ -50,6 +50,24 @@ TEST_F(CudaCTest, answersWithoutADriver) {
   EXPECT_EQ(remat_cuda_run(program, &argument, nullptr, 0, nullptr), -1);
 }
 
+TEST_F(CudaCTest, aNullProgramIsAnError) {
+  EXPECT_EQ(remat_cuda_open("no image", 8, "no code", 7, nullptr), nullptr);
+  EXPECT_EQ(remat_cuda_arena_bytes(nullptr), -1);
+  EXPECT_EQ(remat_cuda_peak_bytes(nullptr), -1);
+  EXPECT_EQ(remat_cuda_argument_count(nullptr), 0u);
+  EXPECT_EQ(remat_cuda_result_count(nullptr), 0u);
+  remat_tensor tensor;
+  EXPECT_EQ(remat_cuda_argument(nullptr, 0, &tensor), -1);
+  EXPECT_EQ(remat_cuda_result(nullptr, 0, &tensor), -1);
+  EXPECT_EQ(remat_cuda_argument_is_overwritten(nullptr, 0), 0);
+  EXPECT_EQ(remat_cuda_can_be_captured(nullptr), 0);
+  remat_cuda_memory memory;
+  EXPECT_EQ(remat_cuda_memory_used(nullptr, &memory), -1);
+  EXPECT_EQ(remat_cuda_run(nullptr, nullptr, nullptr, 0, nullptr), -1);
+  EXPECT_EQ(remat_cuda_load(nullptr), -1);
+  EXPECT_STREQ(remat_cuda_error(), "the program is null (remat_cuda_open says why)");
+}
+
 TEST_F(CudaCTest, runsInTheCallersArena) {
   open(&fake);
   EXPECT_EQ(fakecuda::countCalls("cuInit"), 0);

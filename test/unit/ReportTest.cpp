@@ -125,6 +125,72 @@ TEST(Report, underFlopsTheHeadlineSpeaksOfFlops) {
             "peak lowered by 5.88%: 17 B -> 16 B, at 20.0% more time");
 }
 
+/// 0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 differ in the last digit.
+TEST(Report, anotherOrderAloneCostsNothing) {
+  auto costs = [](double ns) { return OpInfo{.opClass = OpClass::Dot, .costNs = ns}; };
+  Graph graph = Maker("g")
+                    .argument("x", 1)
+                    .op("a", Phase::Forward, {"x"}, 8, costs(0.1))
+                    .op("b", Phase::Forward, {"x"}, 4, costs(0.2))
+                    .op("c", Phase::Forward, {"x"}, 2, costs(0.3))
+                    .result("a")
+                    .result("b")
+                    .result("c")
+                    .finish();
+  PolicyPlan planned{planOf(graph, {"c", "b", "a"}), {}};
+  ASSERT_NE(simulate(graph, planned.plan).costNs, simulate(graph, programOrder(graph)).costNs);
+  planned.front = {{planned.plan, 14, 0}};
+  Report report = makeReport(graph, planned, {});
+  EXPECT_EQ(report.overheadCost, 0);
+  EXPECT_EQ(report.after.costNs, report.before.costNs);
+  EXPECT_EQ(report.pareto[0].overheadCost, 0);
+  EXPECT_EQ(firstLine(textOf(report)), "nothing gained: the peak stays at 14 B");
+}
+
+/// Three ops of 1 ns, one of them twice: 4 ns, at a bound that rounding alone keeps from it.
+TEST(Report, aBoundThatRoundingKeepsFromTheCostIsTheCost) {
+  Graph graph = Maker("g")
+                    .argument("x", 1)
+                    .op("a", Phase::Forward, {"x"}, 8, {.opClass = OpClass::Dot, .costNs = 1, .flops = 10})
+                    .backward("b", {"a"}, 1)
+                    .backward("c", {"b", "a"}, 1)
+                    .result("c")
+                    .finish();
+  PolicyPlan planned{planOf(graph, {"a", "b", "a", "c"}), {}};
+  for (double bound : {4 - 1e-10, 4 + 1e-10}) {
+    planned.limit = LimitOutcome{.limitBytes = 10, .peakBound = 10, .costBound = bound, .order = ExecutionOrder::Given};
+    Report report = makeReport(graph, planned, {});
+    EXPECT_EQ(report.gap, 0);
+    EXPECT_EQ(report.lowerBoundCostNs, 4);
+    EXPECT_EQ(report.lowerBoundFlops, std::nullopt);
+    EXPECT_NE(textOf(report).find("\noptimal: no plan in the given order costs less\n"), std::string::npos);
+  }
+  // 1e-8 of 4 ns is no rounding: a gap of 4e-8 of 3.
+  planned.limit->costBound = 4 - 4e-8;
+  Report report = makeReport(graph, planned, {});
+  EXPECT_NEAR(*report.gap, 4e-8 / 3, 1e-14);
+  EXPECT_EQ(report.lowerBoundCostNs, 4 - 4e-8);
+}
+
+TEST(Report, theBoundIsInFlopsWhereTheyAreTheCost) {
+  Graph graph = Maker("g")
+                    .argument("x", 1)
+                    .op("a", Phase::Forward, {"x"}, 8, {.opClass = OpClass::Dot, .costNs = 1, .flops = 10})
+                    .backward("b", {"a"}, 1)
+                    .backward("c", {"b", "a"}, 1)
+                    .result("c")
+                    .finish();
+  PolicyPlan planned{planOf(graph, {"a", "b", "a", "c"}), {}};
+  planned.costIsFlops = true;
+  planned.limit = LimitOutcome{.limitBytes = 10, .peakBound = 10, .costBound = 15, .order = ExecutionOrder::Given};
+  std::ostringstream out;
+  writeReportJson(out, makeReport(graph, planned, {}));
+  // 20 FLOPs, at least 15 of them needed: 5 of the original 10.
+  EXPECT_NE(out.str().find(R"("lower_bound": {"peak_bytes": 10, "cost_ns": null, "flops": 15, "gap": 0.5})"),
+            std::string::npos)
+      << out.str();
+}
+
 TEST(Report, jsonKeepsItsFields) {
   Graph graph = Maker("g").argument("x", 1).forward("a", {"x"}, 2).backward("b", {"a"}, 1).result("b").finish();
   ReportContext context{.tool = "t 1", .input = "i", .policy = "save-everything", .segments = "none"};
@@ -151,7 +217,7 @@ TEST(Report, jsonKeepsItsFields) {
   "recomputed_ops": 0,
   "overhead_cost": 0,
   "overhead_flops": 0,
-  "lower_bound": {"peak_bytes": null, "cost_ns": null, "gap": null},
+  "lower_bound": {"peak_bytes": null, "cost_ns": null, "flops": null, "gap": null},
   "plan_seconds": 0,
   "saved": [
     {"value": "a", "bytes": 2, "loc": ""}

@@ -203,6 +203,12 @@ private:
       if (!limitBytes)
         limitBytes = triedBytes;
       step->report.memoryLimitBytes = *limitBytes;
+      // A bound for plans within fewer bytes is none for those within the limit.
+      if (i > 0) {
+        step->report.lowerBoundCostNs.reset();
+        step->report.lowerBoundFlops.reset();
+        step->report.gap.reset();
+      }
       int64_t excessBytes = *step->report.arenaBytes - *limitBytes;
       if (excessBytes <= 0)
         return step;

@@ -104,10 +104,11 @@ private:
 
   std::optional<Error> prepareStep(StringRef tool) {
     entry = entryName(options.output);
-    StringRef taken = forGpu ? "remat_cuda_open" : "remat_program_open";
-    if (entry + "_open" == taken)
-      return makeError("the entry point would be " + taken.str() + ", which is the runtime's", options.output,
-                       "name the file otherwise");
+    // A GPU's header brings both devices' functions.
+    for (StringRef taken : {"remat_program_open", "remat_cuda_open"})
+      if (entry + "_open" == taken)
+        return makeError("the entry point would be " + taken.str() + ", which is the runtime's", options.output,
+                         "name the file otherwise");
     if (line.emit == "shared") {
       Expected<SharedLinker> found = SharedLinker::find(tool, forGpu);
       if (!found)
@@ -185,8 +186,10 @@ LogicalResult emitStep(ModuleOp module, const CommandLine &line, const EmitOptio
   FailureOr<CompiledStep> compiled = emitter.compile(module, input);
   if (failed(compiled) || failed(emitter.write(*compiled, module.getLoc())))
     return failure();
-  if (!llvm::is_contained(line.reports, "-"))
+  if (!llvm::is_contained(line.reports, "-")) {
     writeReportSummary(std::cout, compiled->report);
+    std::cout << "arena         " << compiled->layout().program.arenaBytes << " bytes\n";
+  }
   if (!llvm::is_contained(line.reports, "-") && compiled->gpuCalls)
     writeGpuCalls(std::cout, *compiled->gpuCalls);
   return success();

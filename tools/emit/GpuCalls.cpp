@@ -18,6 +18,7 @@ namespace remat {
 
 namespace {
 
+using llvm::StringRef;
 using runtime::CudaStepPlan;
 using runtime::Step;
 
@@ -39,7 +40,8 @@ private:
       calls.clusters += planned.kind == CudaStepPlan::Kind::Launch ? times : 0;
       calls.waits += planned.waits ? times : 0;
       if (std::string reason = reasonOf(each, planned); !reason.empty())
-        calls.exceptions.push_back({planned.name, planned.location, planned.calls, std::move(reason)});
+        calls.exceptions.push_back({planned.name, planned.location, planned.calls, times, std::move(reason)});
+      calls.openLoops += planned.kind == CudaStepPlan::Kind::Loop && planned.trips < 0 ? times : 0;
       // With a known count the condition is never computed.
       bool knowsTrips = planned.kind == CudaStepPlan::Kind::Loop && planned.trips >= 0;
       for (size_t i = 0; i < each.bodies.size(); ++i)
@@ -65,12 +67,15 @@ private:
 
   std::string reasonOf(const Step &each, const CudaStepPlan &planned) const {
     if (planned.kind == CudaStepPlan::Kind::Copy)
-      return "a value that is read again is copied before a part of it changes, or where a loop or branch hands it on";
+      return StringRef(planned.name).starts_with("kernel")
+                 ? "a part of a value changes that is read again: it is copied before"
+                 : "a loop or branch hands a value on, or begins with one that is read again";
     if (each.kind != Step::Kind::Kernel || planned.calls == 1)
       return planned.reason;
     switch (step.kernels.kernels[each.kernel].form) {
     case GpuKernel::Form::Loops:
-      return "no cluster: each of its nests of loops is a launch";
+      return "loops that have no form of one launch (scatter, sort, pad, concatenation, windows): each nest is a "
+             "launch";
     case GpuKernel::Form::Rows:
       return "few rows that are very long: their parts are summed by many blocks, then the parts' sums";
     case GpuKernel::Form::Points:
@@ -101,15 +106,19 @@ Expected<GpuCalls> countGpuCalls(const CudaStep &step) {
 void writeGpuCalls(std::ostream &out, const GpuCalls &calls) {
   out << "GPU calls     " << calls.launches << " launches for " << calls.clusters << " clusters, " << calls.blasLt
       << " cuBLASLt, " << calls.cudnn << " cuDNN, " << calls.copies << " copies; the host waits " << calls.waits
-      << " times\n";
+      << " times";
+  if (calls.openLoops)
+    out << "; " << calls.openLoops << (calls.openLoops == 1 ? " loop" : " loops") << " of unknown length counts once";
+  out << "\n";
   // By reason: a step of many layers has the same exception in each.
   std::vector<const GpuCalls::Exception *> first;
   for (const GpuCalls::Exception &exception : calls.exceptions)
     if (llvm::none_of(first, [&](const auto *known) { return known->reason == exception.reason; }))
       first.push_back(&exception);
   for (const GpuCalls::Exception *exception : first) {
-    auto same = llvm::count_if(calls.exceptions,
-                               [&](const GpuCalls::Exception &each) { return each.reason == exception->reason; });
+    int64_t same = 0;
+    for (const GpuCalls::Exception &each : calls.exceptions)
+      same += each.reason == exception->reason ? each.times : 0;
     out << "  " << same << (same == 1 ? " exception, " : " exceptions, the first is ") << exception->step;
     if (!exception->location.empty())
       out << " (" << exception->location << ")";
@@ -124,14 +133,12 @@ std::string addGpuCalls(std::string reportJson, const GpuCalls &calls) {
     exceptions.push_back(llvm::json::Object{{"step", exception.step},
                                             {"location", exception.location},
                                             {"calls", exception.calls},
+                                            {"times", exception.times},
                                             {"reason", exception.reason}});
-  llvm::json::Value value = llvm::json::Object{{"clusters", calls.clusters},
-                                               {"launches", calls.launches},
-                                               {"cublaslt", calls.blasLt},
-                                               {"cudnn", calls.cudnn},
-                                               {"copies", calls.copies},
-                                               {"waits", calls.waits},
-                                               {"exceptions", std::move(exceptions)}};
+  llvm::json::Value value = llvm::json::Object{{"clusters", calls.clusters},    {"launches", calls.launches},
+                                               {"cublaslt", calls.blasLt},      {"cudnn", calls.cudnn},
+                                               {"copies", calls.copies},        {"waits", calls.waits},
+                                               {"open_loops", calls.openLoops}, {"exceptions", std::move(exceptions)}};
   std::string text;
   llvm::raw_string_ostream(text) << value;
   return addMembers(std::move(reportJson), "\"gpu_calls\": " + text);

@@ -21,11 +21,14 @@ struct GpuCalls {
   int64_t launches = 0, blasLt = 0, cudnn = 0, copies = 0;
   /// How often the host waits for a value of the device.
   int64_t waits = 0;
+  /// Loops whose steps are counted once, because only the device knows how often they run.
+  int64_t openLoops = 0;
 
   /// A cluster, dot or convolution that takes more than one call or none, or a value that is copied.
   struct Exception {
     std::string step, location; ///< The location may be empty.
-    int64_t calls = 0;
+    int64_t calls = 0;          ///< Each time.
+    int64_t times = 1;          ///< How often the step runs, in loops.
     std::string reason;
   };
   std::vector<Exception> exceptions;

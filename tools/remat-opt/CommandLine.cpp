@@ -7,6 +7,8 @@
 
 #include "CommandLine.h"
 
+#include "remat/Plan/OutputFile.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
@@ -143,6 +145,15 @@ static bool checkRepetitions() {
   return true;
 }
 
+/// The first flag that says how to make a plan.
+static std::string findPlanningFlag() {
+  for (const char *name : {"memory-limit", "device-memory", "pareto", "policy", "segments", "keep", "recompute",
+                           "prune", "order", "cost", "effort", "seed", "time-limit"})
+    if (cl::getRegisteredOptions()[name]->getNumOccurrences())
+      return name;
+  return "";
+}
+
 std::optional<CommandLine> readPlanningFlags() {
   CommandLine result;
   bool &given = result.anyPlanningFlag;
@@ -163,14 +174,19 @@ std::optional<CommandLine> readPlanningFlags() {
   // Where nobody says anything it is 0 as well.
   if (flags().pareto.getNumOccurrences() && result.options.pareto == 0)
     return printError(paretoOutOfRange(0)), std::nullopt;
-  if (!result.planFile.empty())
-    for (const char *name : {"policy", "segments", "keep", "recompute", "prune", "memory-limit", "device-memory",
-                             "order", "cost", "pareto", "effort", "seed", "time-limit"})
-      if (cl::getRegisteredOptions()[name]->getNumOccurrences()) {
-        printError(std::string("--plan and --") + name + " contradict each other", "a plan file is applied as it is");
-        return std::nullopt;
-      }
+  result.planningFlag = findPlanningFlag();
+  if (!result.planFile.empty() && !result.planningFlag.empty()) {
+    printError("--plan and --" + result.planningFlag + " contradict each other", "a plan file is applied as it is");
+    return std::nullopt;
+  }
   return result;
+}
+
+std::optional<Error> checkFlagFiles(const CommandLine &line, std::vector<std::string> paths) {
+  if (std::optional<Error> error = OutputFile::checkNotInput(paths, line.planFile))
+    return error;
+  paths.push_back(line.planOut);
+  return OutputFile::checkNotInput(paths, line.options.device);
 }
 
 } // namespace remat

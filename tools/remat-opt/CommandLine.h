@@ -25,6 +25,8 @@ struct CommandLine {
   std::vector<std::string> reports; ///< FILE.json, FILE.txt or `-`; remat-run: FILE.trace.json too.
   std::string planFile, planOut;    ///< `--plan`, `--plan-out`; empty where not given.
   bool anyPlanningFlag = false;
+  /// The first flag, by name, that says how to make a plan; empty where none is given.
+  std::string planningFlag;
   /// A flag says how to print, so that an unchanged module must be printed too.
   bool anyPrintingFlag = false;
   /// A flag asks something of MLIR's pass manager, such as `--mlir-timing`.
@@ -39,6 +41,10 @@ llvm::cl::OptionCategory &planningCategory();
 /// Reads the flags after the command line is parsed. Prints an error and gives nothing for a flag or value that this
 /// version doesn't support, or flags that contradict each other.
 std::optional<CommandLine> readPlanningFlags();
+
+/// Error: an output would replace the plan or the device profile that is read. A plan may replace a plan. `paths`: the
+/// outputs beside the plan.
+std::optional<Error> checkFlagFiles(const CommandLine &line, std::vector<std::string> paths);
 
 /// Whose flags are read, and whose name stands in front of errors; remat-opt unless it is said otherwise.
 void setTool(Tool tool);

@@ -103,7 +103,26 @@ static std::string graphJson(const Graph &graph) {
   return text.str();
 }
 
+/// Whether the graph is all that is written, so that nothing is planned.
+static bool isGraphAlone(const CommandLine &line) {
+  return line.emit == "graph-json" && line.reports.empty() && line.planOut.empty() && line.planFile.empty();
+}
+
+/// Flags that say how to plan, where nothing of a plan would be written.
+static LogicalResult checkGraphAlone(const CommandLine &line) {
+  if (std::optional<Error> error = check(line.options.planOptions()))
+    return printError(*error), failure();
+  if (line.planningFlag.empty())
+    return success();
+  return printError("--emit=graph-json writes the graph as it came, and nothing of what --" + line.planningFlag +
+                        " asks for",
+                    "leave it out, or add --report=FILE or --plan-out=FILE"),
+         failure();
+}
+
 LogicalResult run(const CommandLine &line, const Input &input, ModuleOp module) {
+  if (isGraphAlone(line) && failed(checkGraphAlone(line)))
+    return failure();
   Outputs outputs;
   if (failed(openOutputs(line, outputs)))
     return failure();
@@ -113,9 +132,7 @@ LogicalResult run(const CommandLine &line, const Input &input, ModuleOp module) 
   // Before planning, and even where a plan can't be made.
   bool graphOnly = line.emit == "graph-json";
   std::string text = graphOnly ? graphJson(extracted->extracted.graph) : "";
-  if (graphOnly && line.reports.empty() && line.planOut.empty() && line.planFile.empty()) {
-    if (std::optional<Error> error = check(line.options.planOptions()))
-      return printError(*error), failure();
+  if (isGraphAlone(line)) {
     outputs.to(line.output) << text;
     return commit(outputs);
   }

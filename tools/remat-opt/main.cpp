@@ -133,6 +133,19 @@ static bool checkFlagNames(int argc, char **argv) {
   return true;
 }
 
+/// Outputs that would replace an input of another kind. A module may replace the module.
+static std::optional<Error> checkInputsStay(const CommandLine &line) {
+  std::vector<std::string> paths = line.reports;
+  paths.push_back(line.planOut);
+  if (line.emit != "mlir" && line.emit != "mlirbc")
+    paths.push_back(line.output);
+  if (std::optional<Error> error = OutputFile::checkNotInput(paths, line.input))
+    return error;
+  paths = line.reports;
+  paths.push_back(line.output);
+  return checkFlagFiles(line, std::move(paths));
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   OutputFile::removeOnSignals();
@@ -168,6 +181,10 @@ int main(int argc, char **argv) {
   }
   if (emitsStep(line->emit) && line->output == "-") {
     printError("--emit=" + line->emit + " needs a file to write", "say -o FILE");
+    return 1;
+  }
+  if (std::optional<Error> error = checkInputsStay(*line)) {
+    printError(*error);
     return 1;
   }
   std::optional<Input> input = readInput(inputPath);

@@ -190,6 +190,13 @@ std::optional<Error> checkOutputs(const CommandLine &line) {
       paths.push_back(path);
   if (auto error = OutputFile::checkDistinct(paths))
     return error;
+  // A graph may replace a graph, and a plan a plan.
+  std::vector<std::string> besideGraphs{line.report}, besidePlans{line.report, line.emitGraph};
+  (line.emit == Emit::Graph ? besidePlans : besideGraphs).push_back(line.output);
+  if (auto error = OutputFile::checkNotInput(besideGraphs, line.input))
+    return error;
+  if (auto error = OutputFile::checkNotInput(besidePlans, line.planFile))
+    return error;
   if (line.input == "-" && line.planFile == "-")
     return Error{"'-' is named for two inputs"};
   return std::nullopt;

@@ -17,6 +17,7 @@
 #include "mlir/InitAllExtensions.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
 
 #include <chrono>
@@ -101,6 +102,19 @@ static LogicalResult loadOriginal(std::unique_ptr<Runner> &runner, ModuleOp modu
   return success();
 }
 
+/// The runtime's error on an arena above its limit, where the plan has a limit of its own: another policy is no way
+/// out.
+static std::optional<Error> checkArena(const runtime::Program &program, const CommandLine &line,
+                                       const RunOptions &options) {
+  std::string flag = line.options.memoryLimit.empty() ? "--device-memory" : "--memory-limit";
+  if (!line.options.planOptions().hasLimit() || options.arenaLimitBytes == 0 ||
+      program.arenaBytes <= options.arenaLimitBytes)
+    return std::nullopt;
+  return makeError(
+      llvm::formatv("the arena needs {0} bytes, the limit is {1}", program.arenaBytes, options.arenaLimitBytes).str(),
+      "", "raise --arena-limit, or lower " + flag);
+}
+
 /// `gpu`: the GPU's target, empty on the CPU.
 static LogicalResult runStep(ModuleOp module, const CommandLine &line, const RunOptions &options, const Input &input,
                              StringRef gpu) {
@@ -119,6 +133,8 @@ static LogicalResult runStep(ModuleOp module, const CommandLine &line, const Run
   FailureOr<std::unique_ptr<Runner>> rewritten = load(std::move(compiled->code), options, gpu, module.getLoc());
   if (failed(rewritten))
     return failure();
+  if (auto error = checkArena((*rewritten)->program(), line, options))
+    return printError(*error), failure();
   target.rewritten = std::move(*rewritten);
   target.givenPeakBytes = compiled->givenPeakBytes;
   target.compileMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
@@ -152,6 +168,40 @@ static std::optional<Error> checkDeviceFlags(const RunOptions &options, bool onG
   return std::nullopt;
 }
 
+/// Outputs that would replace what is read.
+static std::optional<Error> checkInputsStay(const CommandLine &line, const RunOptions &options) {
+  std::vector<std::string> paths = line.reports;
+  paths.insert(paths.end(), {options.output, options.outputs, options.profileFile});
+  if (auto error = checkFlagFiles(line, paths))
+    return error;
+  paths.push_back(line.planOut);
+  for (const std::string &input : {options.program, options.inputs, options.expect})
+    if (auto error = OutputFile::checkNotInput(paths, input))
+      return error;
+  return std::nullopt;
+}
+
+/// The curve of --pareto stands in reports, and without a limit in the plan file; what is printed of a run has none.
+static std::optional<Error> checkPareto(const CommandLine &line) {
+  bool inPlan = !line.planOut.empty() && !line.options.planOptions().hasLimit();
+  bool inReport = !llvm::all_of(line.reports, [](StringRef path) { return isTrace(path); });
+  if (line.options.pareto == 0 || inPlan || inReport)
+    return std::nullopt;
+  return makeError("--pareto: the plans would be written nowhere", "",
+                   "add --report=FILE.json or --report=-, or leave it out");
+}
+
+/// What is known before the step is read.
+static std::optional<Error> checkFlags(const CommandLine &line, const RunOptions &options) {
+  if (line.emit.empty()) {
+    if (auto error = checkDeviceFlags(options, line.options.device == "cuda"))
+      return error;
+    if (auto error = checkPareto(line))
+      return error;
+  }
+  return checkInputsStay(line, options);
+}
+
 /// Where this program is, for what stands beside it.
 static std::string findTool(const char *name) {
   static int inThisProgram;
@@ -176,9 +226,8 @@ int main(int argc, char **argv) {
   if (llvm::cl::getRegisteredOptions()["device"]->getNumOccurrences() == 0)
     line->options.device = "cpu";
   std::string gpu;
-  if (runs)
-    if (auto error = checkDeviceFlags(*options, line->options.device == "cuda"))
-      return printError(*error), 1;
+  if (auto error = checkFlags(*line, *options))
+    return printError(*error), 1;
   if (runs && line->options.device == "cuda") {
     Expected<std::string> found = findGpuTarget();
     if (!found)

@@ -80,6 +80,9 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
+/// Error: types or strides of a matrix product that cuBLASLt doesn't have.
+std::optional<Error> checkCudaMatmul(const MatmulSpec &spec);
+
 /// Bytes of workspace that a convolution can't do without; what its slot has beyond them is the library's. Dots do
 /// without any. Error: a convolution that cuDNN doesn't have.
 Expected<int64_t> leastCudaWorkspaceBytes(const ConvolutionSpec &spec);

@@ -47,6 +47,10 @@ public:
   /// would replace the other or run together with it. Devices such as /dev/null may be named twice. Nothing is opened.
   static std::optional<Error> checkDistinct(std::span<const std::string> paths);
 
+  /// Error: one of the paths leads to the file that `input` is read from (by another spelling, a link, or as standard
+  /// input), which writing would destroy. `input` may be empty: none. Nothing is opened.
+  static std::optional<Error> checkNotInput(std::span<const std::string> paths, const std::string &input);
+
   /// Makes SIGINT, SIGTERM, SIGHUP and SIGPIPE remove the temporary files before they end the process, and SIGXFSZ an
   /// error of `commit`. For a tool's main; at most 16 files are covered at a time.
   static void removeOnSignals();

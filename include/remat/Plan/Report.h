@@ -62,6 +62,7 @@ struct Report {
   std::optional<int64_t> memoryLimitBytes;
   std::optional<int64_t> lowerBoundPeakBytes; ///< No plan of its class has a lower peak.
   std::optional<double> lowerBoundCostNs;     ///< None costs less; nothing where FLOPs are the cost.
+  std::optional<int64_t> lowerBoundFlops;     ///< None takes fewer; nothing where time is the cost.
   std::optional<double> gap;                  ///< What the plan costs above the bound, as a share of the original cost.
   std::string order;                          ///< The class: `given` or `free`.
   bool costIsFlops = false;                   ///< What the search made recomputation cheap in; else it is time.
