@@ -115,7 +115,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build" / "bin")
     parser.add_argument("--graphs", type=pathlib.Path, default=ROOT.parent / "shared" / "graphs")
-    parser.add_argument("--only", default=r"^(gpt2|gpt2_adam|gpt2_scan|bert_base|bert_large|resnet50|vit|unet)\.full|llama")
+    parser.add_argument("--only", default=r"^(gpt2|gpt2_scan|bert_base|bert_large|resnet50|unet)\.full|llama")
     parser.add_argument("--limits", type=lambda text: [int(limit) for limit in text.split(",")], default=[100, 50, 30])
     parser.add_argument("--device", default="sm_90")
     parser.add_argument("--repeat", type=int, default=20)

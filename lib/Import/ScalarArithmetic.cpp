@@ -97,23 +97,34 @@ FailureOr<Value> emitRemainder(const Scalar &s) {
   return s.select(isZero, s.in[0], remainder);
 }
 
+/// By squaring, one bit of the exponent after the other; modulo 2^n, as all integers.
+static Value raise(const Scalar &s, Value base, Value exponent, unsigned bits) {
+  Type type = s.type();
+  Value one = s.integer(type, 1), power = one, square = base;
+  for (unsigned bit = 0; bit < bits; ++bit) {
+    Value shifted = s.make<arith::ShRUIOp>(exponent, s.integer(type, bit));
+    Value isSet = s.compare(CmpIPredicate::eq, s.make<arith::AndIOp>(shifted, one), one);
+    power = s.select(isSet, s.make<arith::MulIOp>(power, square), power);
+    if (bit + 1 < bits)
+      square = s.make<arith::MulIOp>(square, square);
+  }
+  return power;
+}
+
 FailureOr<Value> emitPower(const Scalar &s) {
   if (s.isFloat())
     return s.make<math::PowFOp>(s.in[0], s.in[1]);
   Type type = s.type();
-  Value base = s.in[0], exponent = s.in[1], zero = s.integer(type, 0);
-  Value isNegative = s.compare(CmpIPredicate::slt, exponent, zero);
-  if (!s.isUnsigned()) {
-    // `math.ipowi` divides by zero for 0 to a negative power, which is 0 here.
-    Value isUndefined = s.make<arith::AndIOp>(isNegative, s.compare(CmpIPredicate::eq, base, zero));
-    return s.make<math::IPowIOp>(base, s.select(isUndefined, s.integer(type, 1), exponent));
-  }
-  // The highest bit of an unsigned exponent: an odd base to that power is 1 (its order is a smaller power of two), an
-  // even one is 0. `math.ipowi` would take it for a sign.
-  llvm::APInt lowBits = llvm::APInt::getSignedMaxValue(type.getIntOrFloatBitWidth());
-  Value power = s.make<math::IPowIOp>(base, s.make<arith::AndIOp>(exponent, s.integer(type, lowBits)));
-  Value isEven = s.compare(CmpIPredicate::eq, s.make<arith::AndIOp>(base, s.integer(type, 1)), zero);
-  return s.select(s.make<arith::AndIOp>(isNegative, isEven), zero, power);
+  unsigned bits = type.getIntOrFloatBitWidth();
+  Value base = s.in[0], exponent = s.in[1];
+  if (s.isUnsigned())
+    return raise(s, base, exponent, bits);
+  // To a negative power 1 stays 1, -1 changes its sign with the exponent's lowest bit, and all else is 0.
+  Value isNegative = s.compare(CmpIPredicate::slt, exponent, s.integer(type, 0));
+  Value isUnit = s.make<arith::OrIOp>(s.compare(CmpIPredicate::eq, base, s.integer(type, 1)),
+                                      s.compare(CmpIPredicate::eq, base, s.integer(type, -1)));
+  Value inverse = s.select(isUnit, raise(s, base, exponent, 1), s.integer(type, 0));
+  return s.select(isNegative, inverse, raise(s, base, exponent, bits - 1));
 }
 
 //===----------------------------------------------------------------------===//
