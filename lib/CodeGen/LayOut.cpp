@@ -18,8 +18,7 @@ using namespace mlir;
 
 namespace remat {
 
-/// Joins loops into clusters; a product that the target's library doesn't have is one of its own.
-static void cluster(func::FuncOp function, const Target &target) {
+void formClustersFor(func::FuncOp function, const Target &target) {
   formClusters(function);
   function.walk([&](linalg::GenericOp product) {
     if (product->getParentOfType<KernelOp>())
@@ -75,7 +74,7 @@ static FailureOr<BuiltProgram> buildPlanned(func::FuncOp function, const Cluster
 }
 
 FailureOr<LaidOutStep> layOutStep(func::FuncOp function, const LayoutOptions &options, KernelTable &kernels) {
-  cluster(function, kernels.target);
+  formClustersFor(function, kernels.target);
   ClusterPhases phases;
   if (options.planClusters)
     phases = takePhases(function);
@@ -103,7 +102,7 @@ FailureOr<LaidOutStep> layOutStep(func::FuncOp function, const LayoutOptions &op
 }
 
 FailureOr<Graph> extractClusters(func::FuncOp function, const LayoutOptions &options, Target &target) {
-  cluster(function, target);
+  formClustersFor(function, target);
   ClusterPhases phases = takePhases(function);
   KernelTable kernels(target);
   FailureOr<BuiltProgram> built = buildProgram(function, kernels);
@@ -116,7 +115,7 @@ FailureOr<Graph> extractClusters(func::FuncOp function, const LayoutOptions &opt
 }
 
 FailureOr<int64_t> findClusterPeak(func::FuncOp function, Target &target) {
-  cluster(function, target);
+  formClustersFor(function, target);
   KernelTable kernels(target);
   FailureOr<BuiltProgram> built = buildProgram(function, kernels);
   if (failed(built))

@@ -18,6 +18,10 @@ struct LaidOutStep : StepLayout {
   std::vector<mlir::Operation *> origins; ///< By step in preorder: the op that it is a part of.
 };
 
+/// Joins the loops of an imported function into clusters (Clusters.h); a product that the target's library doesn't have
+/// is one of its own.
+void formClustersFor(mlir::func::FuncOp function, const Target &target);
+
 /// Clusters an imported function, plans it where the options ask for that, and lays it out. `kernels` is left with the
 /// kernels of the program. Emits errors.
 mlir::FailureOr<LaidOutStep> layOutStep(mlir::func::FuncOp function, const LayoutOptions &options,

@@ -12,6 +12,11 @@
 #include <memory>
 #include <vector>
 
+namespace llvm {
+class Module;
+class TargetMachine;
+} // namespace llvm
+
 namespace remat {
 
 /// Lowers a module of emitted kernels to the LLVM dialect; every kernel is then a function of its symbol.
@@ -32,6 +37,10 @@ void dealKernels(mlir::ModuleOp module, unsigned parts);
 /// Object files for this machine's CPU: one, or one for each module that the module was dealt to, made at the same
 /// time. Emits errors at the modules.
 mlir::FailureOr<std::vector<std::vector<char>>> compileObjects(mlir::ModuleOp module);
+
+/// LLVM's usual passes for a target, of any device, but for vectors of neighbouring scalars: kernels have vectors where
+/// they are worth it.
+void optimize(llvm::Module &module, llvm::TargetMachine &target);
 
 /// Code in this process. `owner` keeps it.
 struct LoadedCode {

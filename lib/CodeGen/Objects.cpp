@@ -57,7 +57,7 @@ static std::unique_ptr<llvm::TargetMachine> makeTarget(std::string &error) {
       triple, processor, features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &target) {
+void optimize(llvm::Module &module, llvm::TargetMachine &target) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager callGraph;

@@ -11,6 +11,8 @@
 
 #include "remat/Cuda/Emit.h"
 
+#include "../CodeGen/Lower.h"
+
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -26,7 +28,6 @@
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -124,20 +125,6 @@ static std::optional<Error> linkLibdevice(llvm::Module &module) {
   if (calls = libdeviceCalls(module); !calls.empty())
     return makeError("libdevice has no '" + calls[0] + "'", *path);
   return std::nullopt;
-}
-
-static void optimize(llvm::Module &module, llvm::TargetMachine &target) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager callGraph;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&target);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(callGraph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
 FailureOr<std::string> emitPtx(GpuKernels &kernels, StringRef target) {

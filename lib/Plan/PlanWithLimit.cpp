@@ -162,8 +162,9 @@ static Expected<std::vector<bool>> findRepeatable(const Graph &graph, const Plan
   return result;
 }
 
+/// `stopper` gets the time limit, and lives as long as the search.
 static Expected<LimitOptions> searchOptions(const Graph &graph, const PlanOptions &options,
-                                            const PolicyRequest &request) {
+                                            const PolicyRequest &request, std::optional<Stopper> &stopper) {
   Expected<std::vector<bool>> mayRepeat = findRepeatable(graph, options, request);
   if (!mayRepeat)
     return mayRepeat.error();
@@ -173,6 +174,8 @@ static Expected<LimitOptions> searchOptions(const Graph &graph, const PlanOption
   result.effort = double(options.effort) / 100;
   result.seed = uint64_t(options.seed);
   result.interrupt = options.interrupt;
+  if (!options.timeLimit.empty())
+    result.interrupt = stopper.emplace(*parseSeconds(options.timeLimit), options.interrupt).flag();
   result.progress = options.progress;
   return result;
 }
@@ -194,12 +197,10 @@ Expected<PolicyPlan> planWithLimit(const Graph &graph, const PlanOptions &option
   Expected<int64_t> limit = findLimit(graph, options);
   if (!limit)
     return limit.error();
-  Expected<LimitOptions> search = searchOptions(graph, options, request);
+  std::optional<Stopper> stopper;
+  Expected<LimitOptions> search = searchOptions(graph, options, request, stopper);
   if (!search)
     return search.error();
-  std::optional<Stopper> stopper;
-  if (!options.timeLimit.empty())
-    search->interrupt = stopper.emplace(*parseSeconds(options.timeLimit), options.interrupt).flag();
   std::vector<double> costs = costsOf(graph, options);
   Expected<LimitedPlan> found = planMemoryLimit(graph, costs, *limit, *search);
   if (!found)
@@ -238,12 +239,10 @@ static std::vector<FrontPlan> choose(std::vector<FrontPlan> all, size_t count) {
 
 std::optional<Error> addPareto(const Graph &graph, const PlanOptions &options, const PolicyRequest &request,
                                PolicyPlan &planned) {
-  Expected<LimitOptions> search = searchOptions(graph, options, request);
+  std::optional<Stopper> stopper;
+  Expected<LimitOptions> search = searchOptions(graph, options, request, stopper);
   if (!search)
     return search.error();
-  std::optional<Stopper> stopper;
-  if (!options.timeLimit.empty())
-    search->interrupt = stopper.emplace(*parseSeconds(options.timeLimit), options.interrupt).flag();
   planned.front = choose(planFront(graph, costsOf(graph, options), *search), size_t(options.pareto));
   planned.costIsFlops = options.cost == "flops";
   planned.interrupted |= search->interrupt && search->interrupt->load(std::memory_order_relaxed);

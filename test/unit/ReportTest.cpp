@@ -147,15 +147,20 @@ TEST(Report, anotherOrderAloneCostsNothing) {
   EXPECT_EQ(firstLine(textOf(report)), "nothing gained: the peak stays at 14 B");
 }
 
+/// A dot that is read twice.
+Graph makeDotGraph() {
+  return Maker("g")
+      .argument("x", 1)
+      .op("a", Phase::Forward, {"x"}, 8, {.opClass = OpClass::Dot, .costNs = 1, .flops = 10})
+      .backward("b", {"a"}, 1)
+      .backward("c", {"b", "a"}, 1)
+      .result("c")
+      .finish();
+}
+
 /// Three ops of 1 ns, one of them twice: 4 ns, at a bound that rounding alone keeps from it.
 TEST(Report, aBoundThatRoundingKeepsFromTheCostIsTheCost) {
-  Graph graph = Maker("g")
-                    .argument("x", 1)
-                    .op("a", Phase::Forward, {"x"}, 8, {.opClass = OpClass::Dot, .costNs = 1, .flops = 10})
-                    .backward("b", {"a"}, 1)
-                    .backward("c", {"b", "a"}, 1)
-                    .result("c")
-                    .finish();
+  Graph graph = makeDotGraph();
   PolicyPlan planned{planOf(graph, {"a", "b", "a", "c"}), {}};
   for (double bound : {4 - 1e-10, 4 + 1e-10}) {
     planned.limit = LimitOutcome{.limitBytes = 10, .peakBound = 10, .costBound = bound, .order = ExecutionOrder::Given};
@@ -173,13 +178,7 @@ TEST(Report, aBoundThatRoundingKeepsFromTheCostIsTheCost) {
 }
 
 TEST(Report, theBoundIsInFlopsWhereTheyAreTheCost) {
-  Graph graph = Maker("g")
-                    .argument("x", 1)
-                    .op("a", Phase::Forward, {"x"}, 8, {.opClass = OpClass::Dot, .costNs = 1, .flops = 10})
-                    .backward("b", {"a"}, 1)
-                    .backward("c", {"b", "a"}, 1)
-                    .result("c")
-                    .finish();
+  Graph graph = makeDotGraph();
   PolicyPlan planned{planOf(graph, {"a", "b", "a", "c"}), {}};
   planned.costIsFlops = true;
   planned.limit = LimitOutcome{.limitBytes = 10, .peakBound = 10, .costBound = 15, .order = ExecutionOrder::Given};

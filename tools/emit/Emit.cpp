@@ -13,6 +13,7 @@
 #include "remat/Plan/GraphJson.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 #include <iostream>
@@ -33,7 +34,8 @@ static StringRef targetOf(StringRef device) {
   return found == std::end(cudaTargets) ? StringRef() : StringRef(*found);
 }
 
-bool emitsForGpu(const CommandLine &line) {
+/// Whether the code is a GPU's; kernels alone always are.
+static bool emitsForGpu(const CommandLine &line) {
   return isKernelsOnly(line.emit) || line.options.device == "cuda" || !targetOf(line.options.device).empty();
 }
 
@@ -46,12 +48,12 @@ public:
       : line(line), options(options), forGpu(emitsForGpu(line)), target(targetOf(line.options.device)) {}
 
   /// Opens the files and finds what links, for compiling takes a while.
-  std::optional<Error> prepare(StringRef tool) {
+  std::optional<Error> prepare(const char *program) {
     if (auto error = checkTarget())
       return error;
     std::vector<std::string> paths{options.output, line.planOut};
     if (!isKernelsOnly(line.emit)) {
-      if (auto error = prepareStep(tool))
+      if (auto error = prepareStep(program))
         return error;
       paths.push_back(header);
     }
@@ -102,7 +104,7 @@ private:
                      "say --device=" + llvm::join(llvm::ArrayRef(cudaTargets), " or ") + "; fatbin holds all of them");
   }
 
-  std::optional<Error> prepareStep(StringRef tool) {
+  std::optional<Error> prepareStep(const char *program) {
     entry = entryName(options.output);
     // A GPU's header brings both devices' functions.
     for (StringRef taken : {"remat_program_open", "remat_cuda_open"})
@@ -110,7 +112,9 @@ private:
         return makeError("the entry point would be " + taken.str() + ", which is the runtime's", options.output,
                          "name the file otherwise");
     if (line.emit == "shared") {
-      Expected<SharedLinker> found = SharedLinker::find(tool, forGpu);
+      static int inThisProgram;
+      Expected<SharedLinker> found =
+          SharedLinker::find(llvm::sys::fs::getMainExecutable(program, &inThisProgram), forGpu);
       if (!found)
         return found.error();
       linker = std::move(*found);
@@ -177,11 +181,11 @@ static LogicalResult emitClusters(ModuleOp module, const CommandLine &line, cons
 }
 
 LogicalResult emitStep(ModuleOp module, const CommandLine &line, const EmitOptions &options, const Input &input,
-                       StringRef tool) {
+                       const char *program) {
   if (line.emit == "graph-json")
     return emitClusters(module, line, options);
   Emitter emitter(line, options);
-  if (auto error = emitter.prepare(tool))
+  if (auto error = emitter.prepare(program))
     return printError(*error), failure();
   FailureOr<CompiledStep> compiled = emitter.compile(module, input);
   if (failed(compiled) || failed(emitter.write(*compiled, module.getLoc())))

@@ -19,13 +19,10 @@ struct EmitOptions {
 /// Whether `--emit` is of a compiled step: object, shared, ptx, cubin or fatbin.
 bool emitsStep(llvm::StringRef emit);
 
-/// Whether `--emit` and `--device` ask for a GPU's code. Kernels alone are always a GPU's.
-bool emitsForGpu(const CommandLine &line);
-
 /// Compiles the step and writes `--emit`'s file, the header beside an object or shared object, and the reports: all of
 /// them or none; or, for `graph-json`, the graph of its clusters. What keeps them from being written is found before
-/// anything is compiled. `tool`: the path of this program. Prints errors.
+/// anything is compiled. `program`: argv[0], for what stands beside it. Prints errors.
 mlir::LogicalResult emitStep(mlir::ModuleOp module, const CommandLine &line, const EmitOptions &options,
-                             const Input &input, llvm::StringRef tool);
+                             const Input &input, const char *program);
 
 } // namespace remat

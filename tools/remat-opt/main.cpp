@@ -23,7 +23,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Remark/RemarkStreamer.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Threading.h"
@@ -64,9 +63,9 @@ static bool hasPasses(const MlirOptMainConfig &config) {
   return failed(config.setupPassPipeline(manager)) || manager.size() > 0;
 }
 
-/// `tool`: where this program is, for what stands beside it.
+/// `program`: argv[0].
 static LogicalResult runPlanning(const CommandLine &line, const Input &input, DialectRegistry &registry,
-                                 const MlirOptMainConfig &config, StringRef tool) {
+                                 const MlirOptMainConfig &config, const char *program) {
   MLIRContext context(registry);
   context.allowUnregisteredDialects();
   context.printOpOnDiagnostic(false);
@@ -84,7 +83,7 @@ static LogicalResult runPlanning(const CommandLine &line, const Input &input, Di
   if (!emitsStep(line.emit))
     return run(line, input, *module);
   int threads = int(llvm::hardware_concurrency().compute_thread_count());
-  return emitStep(*module, line, {line.output, threads}, input, tool);
+  return emitStep(*module, line, {line.output, threads}, input, program);
 }
 
 /// MLIR's own driver; its output appears whole or not at all too.
@@ -204,8 +203,6 @@ int main(int argc, char **argv) {
       manager.addPass(createRematPass(line->options));
       return success();
     });
-  static int inThisProgram;
-  std::string tool = llvm::sys::fs::getMainExecutable(argv[0], &inThisProgram);
-  return failed(line->anyPlanningFlag && !asPass ? runPlanning(*line, *input, registry, config, tool)
+  return failed(line->anyPlanningFlag && !asPass ? runPlanning(*line, *input, registry, config, argv[0])
                                                  : runPasses(*line, *input, registry, config));
 }

@@ -16,7 +16,6 @@
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
 
@@ -202,12 +201,6 @@ static std::optional<Error> checkFlags(const CommandLine &line, const RunOptions
   return checkInputsStay(line, options);
 }
 
-/// Where this program is, for what stands beside it.
-static std::string findTool(const char *name) {
-  static int inThisProgram;
-  return llvm::sys::fs::getMainExecutable(name, &inThisProgram);
-}
-
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   setTool(Tool::Run);
@@ -254,5 +247,5 @@ int main(int argc, char **argv) {
   if (!module)
     return 1;
   return failed(runs ? runStep(*module, *line, *options, *input, gpu)
-                     : emitStep(*module, *line, {options->output, options->threads}, *input, findTool(argv[0])));
+                     : emitStep(*module, *line, {options->output, options->threads}, *input, argv[0]));
 }

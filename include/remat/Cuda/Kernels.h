@@ -41,20 +41,12 @@ struct GpuKernel {
   int64_t scratchBytes = 0;
 };
 
-/// An op of the step that takes time and has no kernel.
-struct WithoutKernel {
-  mlir::Location location;
-  std::string op;     ///< Its name, `linalg.generic` for a matrix product.
-  std::string reason; ///< What is missing, in a few words.
-};
-
 /// `points`, `rows`, `columns` or `loops`.
 llvm::StringRef nameOf(GpuKernel::Form form);
 
 struct GpuKernels {
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< Holds one `gpu.module` with a `gpu.func` for every kernel.
   std::vector<GpuKernel> kernels;
-  std::vector<WithoutKernel> others; ///< By order of the step; equal clusters once.
   /// The clusters, by kernel; of the function that was lowered.
   std::vector<mlir::Operation *> clusters;
 
@@ -63,12 +55,12 @@ struct GpuKernels {
 
 /// Joins the loops of an imported function (Import.h) into clusters as the CPU's compiler does, and makes one kernel
 /// for every distinct one: in the final form, with vectors of four elements with aligned accesses where shapes allow
-/// them, and reductions by shuffles and shared memory. Ops without a kernel are recorded, never skipped in silence.
-/// O(ops).
+/// them, and reductions by shuffles and shared memory. Lays nothing out: for checks of kernels, compileForCuda (Cuda.h)
+/// makes steps. Emits an error at a cluster that has no form. O(ops).
 ///
 /// Bits don't depend on clusters: every op's result is rounded to its type, nothing is contracted across ops, and the
 /// order of a sum follows from the number of its elements alone (RowKernel.cpp, ColumnKernel.cpp).
-GpuKernels lowerKernelsToGpu(mlir::func::FuncOp function);
+mlir::FailureOr<GpuKernels> lowerKernelsToGpu(mlir::func::FuncOp function);
 
 /// Dialects that GPU code needs, and how they convert to LLVM's.
 void registerCudaDialects(mlir::DialectRegistry &registry);
