@@ -25,9 +25,10 @@ struct Part {
   uint32_t sectionCount = 0;
   int64_t livePeak = 0;
   size_t pairs = 0; ///< Of items that are alive together.
-  std::vector<int64_t> offsets;
-  int64_t height = INT64_MAX; ///< Of `offsets`.
-  int64_t bound = 0;          ///< No packing is lower.
+  ItemPacking best;
+  int64_t bound = 0; ///< No packing is lower.
+
+  int64_t height() const { return best.height; }
 };
 
 /// The problem in units and sections, and what is packed of it.
@@ -38,14 +39,19 @@ struct Problem {
   int64_t livePeakStep = 0;
   int64_t capacity = INT64_MAX; ///< In units.
 
-  int64_t height() const { return highest(&Part::height); }
-  int64_t bound() const { return highest(&Part::bound); }
+  int64_t height() const {
+    return highest([](const Part &part) { return part.height(); });
+  }
+  int64_t bound() const {
+    return highest([](const Part &part) { return part.bound; });
+  }
 
 private:
-  int64_t highest(int64_t Part::*field) const {
+  template <typename Get>
+  int64_t highest(Get get) const {
     int64_t most = 0;
     for (const Part &part : parts)
-      most = std::max(most, part.*field);
+      most = std::max(most, get(part));
     return most;
   }
 };
@@ -132,86 +138,66 @@ Problem makeProblem(std::span<const ArenaBuffer> buffers, const ArenaOptions &op
   return problem;
 }
 
-int64_t heightOf(std::span<const ArenaItem> items, std::span<const int64_t> offsets) {
-  int64_t height = 0;
-  for (size_t i = 0; i < items.size(); ++i)
-    height = std::max(height, offsets[i] + items[i].units);
-  return height;
-}
-
-void offer(Part &part, std::vector<int64_t> offsets) {
-  if (int64_t height = heightOf(part.items, offsets); height < part.height) {
-    part.height = height;
-    part.offsets = std::move(offsets);
-  }
-}
-
-/// What the greedy packing takes first: the longest-lived, the largest, or those with the largest product.
-enum class GreedyKey : uint8_t { Lifetime, Units, Area };
-constexpr GreedyKey greedyKeys[] = {GreedyKey::Lifetime, GreedyKey::Units, GreedyKey::Area};
-
-double weigh(const ArenaItem &item, GreedyKey key) {
-  double lifetime = item.end - item.begin, units = double(item.units);
-  return key == GreedyKey::Lifetime ? lifetime : key == GreedyKey::Units ? units : lifetime * units;
-}
-
-/// Packs with each key, and then with keys that are off by up to a half at random, until the height is `target` or
-/// the effort is used up.
-void packGreedily(Part &part, int64_t target, uint64_t seed, int64_t &effort) {
-  constexpr size_t mostRounds = 60;
-  size_t count = part.items.size();
-  std::vector<uint32_t> order(count);
-  std::vector<double> weights(count);
-  Random random(seed);
-  for (size_t round = 0; round < mostRounds && part.height > target; ++round) {
-    bool isNoisy = round >= std::size(greedyKeys);
-    if (isNoisy && effort <= 0)
-      return;
-    for (size_t i = 0; i < count; ++i) {
-      weights[i] = weigh(part.items[i], greedyKeys[round % std::size(greedyKeys)]);
-      if (isNoisy)
-        weights[i] *= double(768 + random.remainder(512));
-    }
-    std::iota(order.begin(), order.end(), 0);
-    std::ranges::sort(order, [&](uint32_t a, uint32_t b) {
-      const ArenaItem &x = part.items[a], &y = part.items[b];
-      if (weights[a] != weights[b])
-        return weights[a] > weights[b];
-      return x.units != y.units ? x.units > y.units : a < b;
-    });
-    offer(part, fillValleys(part.items, part.sectionCount, order, effort));
-  }
+/// Packs by orders until the height is at most `target` or the effort is used up.
+void packByOrders(Part &part, int64_t target, uint64_t seed, int64_t &effort) {
+  OrderPacker packer(part.items, part.sectionCount);
+  packer.packByKeys(target);
+  packer.improve(target, seed, effort);
+  if (packer.best.height < part.height())
+    part.best = std::move(packer.best);
 }
 
 bool isSearchable(const Part &part) { return part.items.size() <= maxSearchItems && part.pairs <= maxSearchPairs; }
 
-/// Searches at one height; true if the effort sufficed for an answer.
+/// Lowers the part to `height` if the search finds it. Returns whether it found out.
 bool searchAt(Part &part, int64_t height, uint64_t seed, int64_t &effort) {
   std::vector<int64_t> offsets;
   SearchOutcome outcome = searchArena(part.items, part.sectionCount, height, seed, effort, offsets);
-  if (outcome == SearchOutcome::Found)
-    offer(part, std::move(offsets));
-  else if (outcome == SearchOutcome::Impossible)
+  if (outcome == SearchOutcome::Found) {
+    int64_t found = 0;
+    for (size_t i = 0; i < offsets.size(); ++i)
+      found = std::max(found, offsets[i] + part.items[i].units);
+    part.best = {std::move(offsets), found};
+  } else if (outcome == SearchOutcome::Impossible) {
     part.bound = std::max(part.bound, height + 1);
+  }
   return outcome != SearchOutcome::OutOfEffort;
 }
 
-/// Lowers a part as far as the effort goes: first at its bound (and no lower than `floor`, which other parts need
-/// anyway), then by bisection. A height at which the search was cut short counts as too low, but is no bound.
-void minimizePart(Part &part, int64_t floor, uint64_t seed, int64_t &effort) {
+/// Searches at `low`, then by bisection. A height at which the search was cut short counts as too low, but is no bound.
+void bisect(Part &part, int64_t low, uint64_t seed, int64_t &effort) {
   constexpr int64_t shares = 4, leastShare = 100'000;
-  int64_t low = std::max(part.bound, floor), height = low;
-  // The last thousandth is worth a tenth of the effort.
-  int64_t budget = part.height - low <= low / 1000 ? effort / 10 : effort;
-  effort -= budget;
-  while (part.height > low && budget > 0) {
-    int64_t share = std::max(budget / shares, std::min(budget, leastShare));
-    budget -= share;
+  int64_t height = low;
+  while (part.height() > low && effort > 0) {
+    int64_t share = std::max(effort / shares, std::min(effort, leastShare));
+    effort -= share;
     bool hasAnswer = searchAt(part, height, seed, share);
-    budget += share;
-    if (part.height > height || !hasAnswer)
+    effort += share;
+    if (part.height() > height || !hasAnswer)
       low = height + 1;
-    height = low + (part.height - 1 - low) / 2;
+    height = low + (part.height() - 1 - low) / 2;
+  }
+}
+
+/// Lowers a part to `target`, or as far as the effort goes.
+void lower(Part &part, int64_t target, bool isEnough, uint64_t seed, int64_t &effort) {
+  // The last thousandth is worth a tenth of the effort.
+  int64_t budget = part.height() - target <= target / 1000 && !isEnough ? effort / 10 : effort;
+  effort -= budget;
+  // What the search finds it mostly finds at once; orders get nearer where it finds nothing.
+  constexpr int64_t trialShare = 8;
+  int64_t rest = budget - budget / trialShare, trial = budget / trialShare;
+  bool hasAnswer = isSearchable(part) && searchAt(part, target, seed, trial);
+  budget = rest + trial;
+  if (part.height() > target && !(hasAnswer && isEnough)) {
+    int64_t orders = isSearchable(part) ? budget / 2 : budget;
+    budget -= orders;
+    packByOrders(part, hasAnswer ? target + 1 : target, seed, orders);
+    budget += orders;
+    if (isEnough && isSearchable(part) && part.height() > target)
+      searchAt(part, target, seed, budget);
+    else if (isSearchable(part))
+      bisect(part, std::max(target, part.bound), seed, budget);
   }
   effort += budget;
 }
@@ -236,31 +222,23 @@ Error notWithin(const Problem &problem, const ArenaOptions &options) {
                  found, bound));
 }
 
-/// Greedy for all parts, then search where that is not enough: at the capacity if there is one, else as low as the
-/// highest part allows.
+/// Three orders for all parts, then more where that is not enough: down to the capacity if there is one, else as low as
+/// the highest part allows.
 void packParts(Problem &problem, const ArenaOptions &options) {
-  bool hasCapacity = options.capacity.has_value();
-  int64_t effort = options.effort, greedyEffort = effort / 8;
-  // The live peak of the whole is the height that every part may have.
-  for (Part &part : problem.parts) {
-    int64_t onlyKeys = 0;
-    packGreedily(part, problem.livePeak, options.seed, isSearchable(part) ? onlyKeys : greedyEffort);
-  }
   std::vector<Part *> parts;
-  int64_t floor = problem.bound();
+  int64_t effort = options.effort, none = 0;
   for (Part &part : problem.parts) {
-    if (isSearchable(part))
-      parts.push_back(&part);
-    else
-      floor = std::max(floor, part.height);
+    // The live peak of the whole is the height that every part may have.
+    packByOrders(part, problem.livePeak, options.seed, none);
+    parts.push_back(&part);
   }
-  std::ranges::sort(parts, {}, [](const Part *part) { return std::pair(-part->height, part->numbers.front()); });
+  std::ranges::sort(parts, {}, [](const Part *part) { return std::pair(-part->height(), part->numbers.front()); });
+  bool hasCapacity = options.capacity.has_value();
+  int64_t target = hasCapacity ? problem.capacity : problem.bound();
   for (Part *part : parts) {
-    if (hasCapacity && part->height > problem.capacity)
-      searchAt(*part, problem.capacity, options.seed, effort);
-    if (!hasCapacity)
-      minimizePart(*part, floor, options.seed, effort);
-    floor = std::max(floor, part->height);
+    if (part->height() > target)
+      lower(*part, target, hasCapacity, options.seed, effort);
+    target = std::max(target, part->height());
   }
 }
 
@@ -279,7 +257,7 @@ Expected<ArenaPlan> remat::packArena(std::span<const ArenaBuffer> buffers, const
   plan.offsets.resize(buffers.size());
   for (const Part &part : problem.parts)
     for (size_t i = 0; i < part.numbers.size(); ++i)
-      plan.offsets[part.numbers[i]] = part.offsets[i] * problem.unitBytes;
+      plan.offsets[part.numbers[i]] = part.best.offsets[i] * problem.unitBytes;
   plan.bytes = problem.height() * problem.unitBytes;
   plan.livePeakBytes = problem.livePeak * problem.unitBytes;
   plan.provenOptimal = problem.height() == problem.bound();

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -22,10 +23,49 @@ struct ArenaItem {
   friend bool operator==(const ArenaItem &, const ArenaItem &) = default;
 };
 
-/// Fills the lowest valley of the skyline with the first item of `order` that lies between its walls; where none does,
-/// raises the valley to the lower wall. Returns the offsets by item; takes its work off `effort`.
-std::vector<int64_t> fillValleys(std::span<const ArenaItem> items, uint32_t sectionCount,
-                                 std::span<const uint32_t> order, int64_t &effort);
+/// Packs by orders. It keeps what doesn't depend on them, for packers that try many.
+class ValleyFiller {
+public:
+  /// The items must outlive it.
+  ValleyFiller(std::span<const ArenaItem> items, uint32_t sectionCount);
+  ~ValleyFiller();
+
+  /// Fills the lowest valley of the skyline with the first item of `order` that lies between its walls; where none
+  /// does, raises the valley to the lower wall. Returns the offsets by item; takes its work off `effort`.
+  std::vector<int64_t> fill(std::span<const uint32_t> order, int64_t &effort);
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+/// Offsets by item, and where the highest item ends.
+struct ItemPacking {
+  std::vector<int64_t> offsets;
+  int64_t height = INT64_MAX;
+};
+
+/// Looks for orders that pack well, until the height is at most a target.
+class OrderPacker {
+public:
+  /// The items must outlive it.
+  OrderPacker(std::span<const ArenaItem> items, uint32_t sectionCount);
+
+  /// Three orders that suit many lifetimes.
+  void packByKeys(int64_t target);
+  /// Many more, until `effort` is used up; takes its work off.
+  void improve(int64_t target, uint64_t seed, int64_t &effort);
+
+  ItemPacking best;
+
+private:
+  void pack(int64_t &effort);
+
+  std::span<const ArenaItem> items;
+  ValleyFiller filler;
+  std::vector<uint32_t> order;
+  std::vector<double> weights, bestWeights; ///< By item; the heaviest come first.
+};
 
 enum class SearchOutcome : uint8_t { Found, Impossible, OutOfEffort };
 

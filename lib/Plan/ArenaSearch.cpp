@@ -83,7 +83,7 @@ private:
   int64_t topOf(uint32_t item) const { return least[item] + items[item].units; }
 
   bool propagate();
-  bool checkSection(uint32_t s);
+  bool checkSection(uint32_t s, bool mayRaise);
   bool isImplied(uint32_t s) const;
   bool fitsAsJobs(int64_t start, int64_t lastStart);
   bool raiseWhatCannotComeFirst(const Section &section);
@@ -161,12 +161,14 @@ void Search::raise(uint32_t item, int64_t offset) {
   touch(item);
 }
 
-/// Checks what was touched until nothing rises any more. False: there is no packing.
+/// Checks what was touched until nothing rises any more, or for a while: items can lift each other by the least of
+/// their sizes at a time. False: there is no packing.
 bool Search::propagate() {
+  size_t lastToRaise = 16 * sections.size();
   bool isPossible = true;
   for (size_t i = 0; i < dirty.size(); ++i) {
     isDirty[dirty[i]] = false;
-    isPossible = isPossible && checkSection(dirty[i]);
+    isPossible = isPossible && checkSection(dirty[i], i < lastToRaise);
   }
   dirty.clear();
   return isPossible;
@@ -179,7 +181,7 @@ bool Search::isImplied(uint32_t s) const {
          (s > 0 && sections[s].joins == sections[s].left && sections[s - 1].left > sections[s].left);
 }
 
-bool Search::checkSection(uint32_t s) {
+bool Search::checkSection(uint32_t s, bool mayRaise) {
   Section &section = sections[s];
   effort -= section.left + 1;
   int64_t low = never, high = 0;
@@ -192,7 +194,7 @@ bool Search::checkSection(uint32_t s) {
   }
   if (section.floor != low)
     set(section.floor, low);
-  if (section.left == 0 || high + section.leftUnits <= capacity || isImplied(s))
+  if (!mayRaise || section.left == 0 || high + section.leftUnits <= capacity || isImplied(s))
     return true;
   return low + section.leftUnits <= capacity && fitsAsJobs(low, capacity - section.leftUnits) &&
          raiseWhatCannotComeFirst(section);

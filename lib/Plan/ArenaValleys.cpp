@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <memory>
 #include <queue>
 #include <utility>
 
@@ -30,13 +31,11 @@ constexpr uint32_t never = ~uint32_t(0);
 /// part: asking for an item between two walls visits about the square root of all nodes at most.
 class Remaining {
 public:
-  Remaining(std::span<const ArenaItem> items, std::span<const uint32_t> order)
-      : width(std::bit_ceil(std::max<size_t>(1, order.size()))), nodes(2 * width), order(order), leafOf(order.size()) {
+  explicit Remaining(std::span<const ArenaItem> items)
+      : width(std::bit_ceil(std::max<size_t>(1, items.size()))), nodes(2 * width), leafOf(items.size()) {
     std::vector<Node> leaves(width);
-    for (uint32_t rank = 0; rank < order.size(); ++rank) {
-      const ArenaItem &item = items[order[rank]];
-      leaves[rank] = {item.begin, item.begin, item.end, item.end, rank};
-    }
+    for (uint32_t item = 0; item < items.size(); ++item)
+      leaves[item] = {items[item].begin, items[item].begin, items[item].end, items[item].end, item};
     split(leaves, true);
     for (size_t leaf = 0; leaf < width; ++leaf) {
       nodes[width + leaf] = leaves[leaf];
@@ -45,6 +44,17 @@ public:
     }
     for (size_t node = width; --node > 0;)
       join(node);
+    all = nodes;
+  }
+
+  /// Puts all items back, ranked as they stand in the order.
+  void fill(std::span<const uint32_t> newOrder) {
+    order = newOrder;
+    nodes = all;
+    for (uint32_t rank = 0; rank < order.size(); ++rank)
+      nodes[width + leafOf[order[rank]]].leastRank = rank;
+    for (size_t node = width; --node > 0;)
+      nodes[node].leastRank = std::min(nodes[2 * node].leastRank, nodes[2 * node + 1].leastRank);
   }
 
   /// Takes the item of the least rank that lies in [begin, end); `never` if there is none.
@@ -53,7 +63,7 @@ public:
     find(1, begin, end, rank);
     if (rank == never)
       return never;
-    size_t node = width + leafOf[rank];
+    size_t node = width + leafOf[order[rank]];
     nodes[node] = {};
     while (node /= 2)
       join(node);
@@ -102,9 +112,9 @@ private:
   }
 
   size_t width;
-  std::vector<Node> nodes;
+  std::vector<Node> nodes, all; ///< `all`: as they are while no item is taken.
+  std::vector<uint32_t> leafOf; ///< By item.
   std::span<const uint32_t> order;
-  std::vector<uint32_t> leafOf; ///< By rank.
 };
 
 /// The height by section, as a list of flat stretches.
@@ -174,11 +184,25 @@ private:
 
 } // namespace
 
-std::vector<int64_t> fillValleys(std::span<const ArenaItem> items, uint32_t sectionCount,
-                                 std::span<const uint32_t> order, int64_t &effort) {
-  std::vector<int64_t> offsets(items.size());
-  Remaining remaining(items, order);
-  Skyline skyline(sectionCount);
+struct ValleyFiller::State {
+  State(std::span<const ArenaItem> items, uint32_t sectionCount)
+      : items(items), sectionCount(sectionCount), remaining(items) {}
+
+  std::span<const ArenaItem> items;
+  uint32_t sectionCount;
+  Remaining remaining;
+};
+
+ValleyFiller::ValleyFiller(std::span<const ArenaItem> items, uint32_t sectionCount)
+    : state(std::make_unique<State>(items, sectionCount)) {}
+ValleyFiller::~ValleyFiller() = default;
+
+std::vector<int64_t> ValleyFiller::fill(std::span<const uint32_t> order, int64_t &effort) {
+  std::vector<int64_t> offsets(state->items.size());
+  Remaining &remaining = state->remaining;
+  remaining.fill(order);
+  int64_t visitsBefore = remaining.visitCount;
+  Skyline skyline(state->sectionCount);
   for (size_t left = order.size(); left > 0;) {
     Skyline::Stretch valley = skyline.lowest();
     uint32_t item = remaining.take(valley.begin, valley.end);
@@ -187,10 +211,10 @@ std::vector<int64_t> fillValleys(std::span<const ArenaItem> items, uint32_t sect
       continue;
     }
     offsets[item] = valley.level;
-    skyline.place(valley, items[item]);
+    skyline.place(valley, state->items[item]);
     --left;
   }
-  effort -= remaining.visitCount;
+  effort -= remaining.visitCount - visitsBefore;
   return offsets;
 }
 

@@ -134,8 +134,9 @@ std::string little(uint64_t value, size_t width) {
   return text;
 }
 
+/// zlib begins anew where the text has no address.
 uint32_t checksum(uint32_t crc, std::string_view text) {
-  return uint32_t(crc32_z(crc, reinterpret_cast<const Bytef *>(text.data()), text.size()));
+  return text.empty() ? crc : uint32_t(crc32_z(crc, reinterpret_cast<const Bytef *>(text.data()), text.size()));
 }
 
 } // namespace

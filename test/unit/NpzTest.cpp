@@ -106,6 +106,12 @@ TEST(NpzTest, writesNarrowFloatsAsF32) {
   EXPECT_EQ(valuesOf<float>((*arrays)[1]), (std::vector<float>{1, 448}));
 }
 
+TEST(NpzTest, checksumsWhatHasNoElementsAndNoAddress) {
+  auto arrays = parseNpz(write({{"a", {ElementType::F32, {0, 4}}, false, nullptr}}), "x.npz");
+  ASSERT_TRUE(arrays) << arrays.error().str();
+  EXPECT_EQ((*arrays)[0].type, (TensorType{ElementType::F32, {0, 4}}));
+}
+
 TEST(NpzTest, saysWhatIsWrongWithAFile) {
   auto errorOf = [](std::string_view bytes) { return parseNpz(bytes, "x.npz").error().str(); };
   EXPECT_EQ(errorOf(""), "x.npz: the file is empty (expected an .npz file: numpy.savez writes them)");
