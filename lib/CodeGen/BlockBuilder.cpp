@@ -7,6 +7,7 @@
 
 #include "BlockBuilder.h"
 
+#include "Convolutions.h"
 #include "Dots.h"
 #include "Inplace.h"
 
@@ -382,27 +383,8 @@ LogicalResult BlockBuilder::addMatmul(linalg::GenericOp op) {
   return success();
 }
 
-static runtime::TensorType runtimeType(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  return {toElementType(tensor.getElementType()).value_or(runtime::ElementType::I8), tensor.getShape().vec()};
-}
-
 LogicalResult BlockBuilder::addConvolution(ConvolutionOp op) {
-  runtime::ConvolutionSpec spec;
-  spec.lhs = runtimeType(op.getLhs().getType());
-  spec.rhs = runtimeType(op.getRhs().getType());
-  spec.result = runtimeType(op.getType());
-  spec.strides = op.getStrides().vec();
-  spec.padding = op.getPadding().vec();
-  spec.lhsDilation = op.getLhsDilation().vec();
-  spec.rhsDilation = op.getRhsDilation().vec();
-  spec.lhsDims = op.getLhsDims().vec();
-  spec.rhsDims = op.getRhsDims().vec();
-  spec.resultDims = op.getResultDims().vec();
-  for (bool reversed : op.getReversed())
-    spec.reversed.push_back(reversed);
-  spec.featureGroups = op.getFeatureGroups();
-  spec.batchGroups = op.getBatchGroups();
+  runtime::ConvolutionSpec spec = specOf(op);
   FailureOr<int64_t> workspaceBytes = parts.kernels.target.workspaceBytes(op, spec);
   if (failed(workspaceBytes))
     return failure();

@@ -26,15 +26,14 @@ namespace {
 
 class BlockRewriter {
 public:
-  BlockRewriter(Block &block, const ClusterGraph &clusters)
-      : block(block), clusters(clusters), builder(block.getTerminator()) {
+  BlockRewriter(Block &block, ArrayRef<Operation *> ops) : block(block), ops(ops), builder(block.getTerminator()) {
     Operation *first = block.empty() ? nullptr : &block.front();
     for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
       if (isa<arith::ConstantOp>(op))
         op.moveBefore(first);
       else if (takesNoTime(&op))
         free.push_back(&op);
-    for (Operation *op : clusters.ops) {
+    for (Operation *op : ops) {
       reads.push_back(readsOf(op));
       for (Value value : op->getResults())
         current[value] = value;
@@ -45,9 +44,9 @@ public:
   /// The ops that are clones, in order.
   SmallVector<Operation *> run(const Plan &plan) {
     SmallVector<Operation *> clones;
-    std::vector<bool> executed(clusters.ops.size());
+    std::vector<bool> executed(ops.size());
     for (OpId step : plan.steps) {
-      Operation *original = clusters.ops[step.index()], *op = original;
+      Operation *original = ops[step.index()], *op = original;
       if (executed[step.index()]) {
         op = builder.insert(original->clone());
         clones.push_back(op);
@@ -61,7 +60,7 @@ public:
         current[value] = instance;
       executed[step.index()] = true;
     }
-    setReads(block.getTerminator(), clusters.ops.size());
+    setReads(block.getTerminator(), ops.size());
     for (Operation *op : llvm::reverse(free))
       op->erase();
     return clones;
@@ -105,7 +104,7 @@ private:
   }
 
   Block &block;
-  const ClusterGraph &clusters;
+  ArrayRef<Operation *> ops; ///< By OpId.
   OpBuilder builder;
   SmallVector<Operation *> free;
   SmallVector<SmallVector<Value>, 0> reads; ///< By op, as the step came; the terminator last.
@@ -141,9 +140,9 @@ static KernelOp dropUnreadResults(KernelOp kernel) {
   return smaller;
 }
 
-void applyClusterPlan(func::FuncOp function, const ClusterGraph &clusters, const Plan &plan) {
+void applyClusterPlan(func::FuncOp function, ArrayRef<Operation *> ops, const Plan &plan) {
   Block &block = function.front();
-  SmallVector<Operation *> clones = BlockRewriter(block, clusters).run(plan);
+  SmallVector<Operation *> clones = BlockRewriter(block, ops).run(plan);
   for (Operation *&op : clones)
     if (auto kernel = dyn_cast<KernelOp>(op))
       op = dropUnreadResults(kernel);

@@ -42,7 +42,7 @@ ClusterGraph makeClusterGraph(mlir::func::FuncOp function, llvm::ArrayRef<BuiltI
 /// Makes the function's block run the plan: first executions move, later ones are clones, reads find the newest
 /// instance, and kernels lose the results that nobody reads. A kernel that is recomputed for one reader alone becomes a
 /// part of it where one cluster can hold both and that takes no more memory (FuseClones.h).
-/// Precondition: the plan is legal. Afterwards `clusters.ops` is stale.
-void applyClusterPlan(mlir::func::FuncOp function, const ClusterGraph &clusters, const Plan &plan);
+/// `ops`: by OpId; stale afterwards. Precondition: the plan is legal.
+void applyClusterPlan(mlir::func::FuncOp function, llvm::ArrayRef<mlir::Operation *> ops, const Plan &plan);
 
 } // namespace remat

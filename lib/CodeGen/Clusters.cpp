@@ -343,15 +343,20 @@ private:
     for (Operation *op : members)
       op->walk([&](Operation *inner) {
         for (Value operand : inner->getOperands())
-          collectInput(operand, op);
+          collectInput(operand, op, /*needsBuffer=*/inner != op && isa<tensor::ExtractOp>(inner));
       });
   }
 
-  void collectInput(Value value, Operation *member) {
+  /// What a body reads at computed indices must lie in a buffer, though it could be rebuilt.
+  void collectInput(Value value, Operation *member, bool needsBuffer = false) {
     Operation *maker = value.getDefiningOp();
     bool isLocal = maker ? member->isProperAncestor(maker) || inside.contains(maker)
                          : member->isAncestor(value.getParentBlock()->getParentOp());
-    if (isLocal || isRebuilt(value) || inputs.contains(value))
+    if (isLocal || inputs.contains(value))
+      return;
+    if (needsBuffer && isa<RankedTensorType>(value.getType()))
+      return (void)inputs.insert(value);
+    if (isRebuilt(value))
       return;
     // Fills with what the kernel reads are rebuilt inside.
     if (auto fill = value.getDefiningOp<linalg::FillOp>())

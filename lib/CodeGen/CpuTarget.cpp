@@ -7,6 +7,8 @@
 
 #include "CpuTarget.h"
 
+#include "Copies.h"
+
 #include "remat/Runtime/Library.h"
 
 using namespace mlir;
@@ -15,6 +17,8 @@ namespace remat {
 
 FailureOr<EmittedKernel> CpuTarget::emit(KernelOp kernel, unsigned number) {
   std::string symbol = "remat_kernel_" + std::to_string(number);
+  if (std::optional<Copies> copies = findCopies(kernel))
+    return emitCopies(module, kernel, *copies, symbol);
   if (!kernel.getInplace())
     if (std::optional<EmittedKernel> emitted = emitLoops(module, kernel, symbol))
       return *emitted;

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -216,6 +217,10 @@ Value LaneBuilder::combineLanes(Operation *combiner, Value value) {
 // Bodies
 //===----------------------------------------------------------------------===//
 
+static bool isUniform(LaneBuilder &lanes, ArrayRef<Lanes> values) {
+  return llvm::none_of(values, [&](const Lanes &each) { return lanes.varies(each.value); });
+}
+
 static Lanes emitExtract(LaneBuilder &lanes, tensor::ExtractOp op, ArrayRef<Lanes> indices, Value buffer) {
   auto type = cast<RankedTensorType>(op.getTensor().getType());
   OpBuilder &builder = lanes.builder;
@@ -231,13 +236,66 @@ static Lanes emitExtract(LaneBuilder &lanes, tensor::ExtractOp op, ArrayRef<Lane
     }
     return sum;
   };
-  auto isUniform = [&](const Lanes &index) { return !lanes.varies(index.value); };
-  if (llvm::all_of(indices, isUniform))
+  if (isUniform(lanes, indices))
     return lanes.load(buffer, type.getElementType(), address([](const Lanes &index) { return index.value; }), 0);
-  if (llvm::all_of(indices.drop_back(), isUniform) && indices.back().first)
+  if (isUniform(lanes, indices.drop_back()) && indices.back().first)
     return lanes.load(buffer, type.getElementType(),
                       address([](const Lanes &index) { return index.first ? index.first : index.value; }), 1);
   return {lanes.gather(buffer, type.getElementType(), address([](const Lanes &index) { return index.value; }))};
+}
+
+/// `then` under the condition and `otherwise` elsewhere, both of `type`.
+static Value emitIf(LaneBuilder &lanes, Type type, Value condition, function_ref<Value()> then,
+                    function_ref<Value()> otherwise) {
+  auto branch = scf::IfOp::create(lanes.builder, lanes.loc, type, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(lanes.builder);
+  lanes.builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(lanes.builder, lanes.loc, then());
+  lanes.builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(lanes.builder, lanes.loc, otherwise());
+  return branch.getResult(0);
+}
+
+/// An element that is read only where a condition holds. Most vectors lie inside of what is read or outside as a whole:
+/// the one take one load, the other none. What lies across an end is read lane by lane.
+static Lanes emitMasked(LaneBuilder &lanes, tensor::ExtractOp op, ArrayRef<Lanes> indices, Value buffer,
+                        Value condition, Value otherwise) {
+  OpBuilder &builder = lanes.builder;
+  auto read = [&](ArrayRef<Lanes> at) { return emitExtract(lanes, op, at, buffer).value; };
+  if (!lanes.varies(condition)) {
+    bool isScalar = isUniform(lanes, indices) && !lanes.varies(otherwise);
+    auto widen = [&](Value value) { return isScalar ? value : lanes.spread(value); };
+    Type element = otherwise.getType();
+    return {emitIf(
+        lanes, isScalar ? element : lanes.laneType(getElementTypeOrSelf(element)), condition,
+        [&] { return widen(read(indices)); }, [&] { return widen(otherwise); })};
+  }
+  otherwise = lanes.spread(otherwise);
+  auto select = [&](Value element) -> Value {
+    return arith::SelectOp::create(builder, lanes.loc, condition, lanes.spread(element), otherwise);
+  };
+  auto readSome = [&]() -> Value {
+    Value any = vector::ReductionOp::create(builder, lanes.loc, vector::CombiningKind::OR, condition);
+    return emitIf(lanes, otherwise.getType(), any, [&] { return select(read(indices)); }, [&] { return otherwise; });
+  };
+  const Lanes &last = indices.back();
+  if (!last.unclampedFirst || last.most < lanes.width - 1 || !isUniform(lanes, indices.drop_back()))
+    return {readSome()};
+  Value isWhole = arith::CmpIOp::create(builder, lanes.loc, arith::CmpIPredicate::ule, last.unclampedFirst,
+                                        lanes.index(last.most - (lanes.width - 1)));
+  auto readWhole = [&] {
+    SmallVector<Lanes> dense(indices);
+    dense.back() = {lanes.spread(last.unclampedFirst), last.unclampedFirst};
+    return select(read(dense));
+  };
+  return {emitIf(lanes, otherwise.getType(), isWhole, readWhole, readSome)};
+}
+
+/// The select that alone reads the element, where its condition holds.
+static arith::SelectOp findMask(tensor::ExtractOp op) {
+  auto select = op->hasOneUse() ? dyn_cast<arith::SelectOp>(*op->getUsers().begin()) : nullptr;
+  bool isTaken = select && select->getBlock() == op->getBlock() && select.getTrueValue() == op.getResult();
+  return isTaken && select.getCondition().getType().isInteger(1) ? select : nullptr;
 }
 
 /// Counting up survives adding what all lanes share, and conversions of indices.
@@ -249,6 +307,36 @@ static Value firstLane(LaneBuilder &lanes, Operation *op, ArrayRef<Lanes> operan
       if (operands[i].first && !lanes.varies(operands[1 - i].value))
         return arith::AddIOp::create(lanes.builder, lanes.loc, operands[i].first, operands[1 - i].value);
   return {};
+}
+
+/// Where lanes that count up are clamped, what they were before.
+static void noteClamp(LaneBuilder &lanes, Operation *op, ArrayRef<Lanes> operands, Lanes &result) {
+  if (!isa<arith::MinUIOp>(op) || !op->getResult(0).getType().isIndex())
+    return;
+  for (unsigned i : {0, 1}) {
+    std::optional<int64_t> most = getConstantIntValue(op->getOperand(1 - i));
+    if (!operands[i].first || !most)
+      continue;
+    result.unclampedFirst = operands[i].first;
+    result.most = *most;
+  }
+}
+
+/// What `tensor.extract` or the select that masks one gives; null where the select is to read. None for other ops.
+static std::optional<Lanes> emitRead(LaneBuilder &lanes, Operation &op, const BodyInputs &inputs,
+                                     function_ref<Lanes(Value)> get) {
+  auto select = dyn_cast<arith::SelectOp>(op);
+  auto extract = select ? select.getTrueValue().getDefiningOp<tensor::ExtractOp>() : dyn_cast<tensor::ExtractOp>(op);
+  if (!extract)
+    return std::nullopt;
+  arith::SelectOp mask = findMask(extract);
+  if (mask != select)
+    return select ? std::nullopt : std::optional(Lanes());
+  Value buffer = inputs.buffer(extract.getTensor());
+  SmallVector<Lanes> indices = llvm::map_to_vector(extract.getIndices(), get);
+  if (!mask)
+    return emitExtract(lanes, extract, indices, buffer);
+  return emitMasked(lanes, extract, indices, buffer, get(mask.getCondition()).value, get(mask.getFalseValue()).value);
 }
 
 SmallVector<Lanes> emitBody(LaneBuilder &lanes, linalg::GenericOp op, const BodyInputs &inputs) {
@@ -263,25 +351,25 @@ SmallVector<Lanes> emitBody(LaneBuilder &lanes, linalg::GenericOp op, const Body
     return {lanes.builder.clone(*constant)->getResult(0)};
   };
   for (Operation &inner : op.getBody()->without_terminator()) {
-    SmallVector<Lanes> operands;
-    SmallVector<Value> plain;
-    if (auto extract = dyn_cast<tensor::ExtractOp>(inner)) {
-      for (Value index : extract.getIndices())
-        operands.push_back(get(index));
-      values[extract.getResult()] = emitExtract(lanes, extract, operands, inputs.buffer(extract.getTensor()));
+    if (std::optional<Lanes> read = emitRead(lanes, inner, inputs, get)) {
+      values[inner.getResult(0)] = *read;
       continue;
     }
     if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
       values[index.getResult()] = inputs.index(index.getDim());
       continue;
     }
+    SmallVector<Lanes> operands;
+    SmallVector<Value> plain;
     for (Value operand : inner.getOperands()) {
       operands.push_back(get(operand));
       plain.push_back(operands.back().value);
     }
     Lanes result{lanes.clone(&inner, plain)};
-    if (lanes.width != 1)
+    if (lanes.width != 1) {
       result.first = firstLane(lanes, &inner, operands);
+      noteClamp(lanes, &inner, operands, result);
+    }
     values[inner.getResult(0)] = result;
   }
   SmallVector<Lanes> yielded;

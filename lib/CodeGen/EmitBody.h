@@ -15,10 +15,13 @@
 namespace remat {
 
 /// The value of an expression in every lane: a scalar that all share, or a vector. Indices that count up by one from
-/// lane to lane also know the first.
+/// lane to lane also know the first, those that are clamped then also what it was before.
 struct Lanes {
   mlir::Value value;
   mlir::Value first = {}; ///< Lane i holds first + i.
+  /// Lane i holds the smaller of `unclampedFirst` + i and `most`, compared without sign.
+  mlir::Value unclampedFirst = {};
+  int64_t most = 0;
 
   explicit operator bool() const { return value != nullptr; }
 };

@@ -26,9 +26,13 @@ using namespace mlir;
 
 namespace remat {
 
+static bool isEmpty(Type tensor) { return cast<RankedTensorType>(tensor).getNumElements() == 0; }
+
+/// Upstream finds no strides for some shapes without elements, and so passes no bare pointer to them: here they all
+/// have one dimension.
 static MemRefType bufferType(Type tensor) {
   auto type = cast<RankedTensorType>(tensor);
-  return MemRefType::get(type.getShape(), type.getElementType());
+  return MemRefType::get(isEmpty(type) ? ArrayRef<int64_t>(0) : type.getShape(), type.getElementType());
 }
 
 /// The kernel as a function on memrefs: inputs, then results.
@@ -52,6 +56,10 @@ static func::FuncOp makeFunction(ModuleOp module, KernelOp kernel, StringRef nam
     // A result in place is written to the input's buffer, which is also the result's.
     bool isWritten = llvm::is_contained(inplace, int64_t(i));
     auto type = cast<RankedTensorType>(body.getArgument(i).getType());
+    if (isEmpty(type)) {
+      mapping.map(body.getArgument(i), tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType()));
+      continue;
+    }
     mapping.map(body.getArgument(i),
                 bufferization::ToTensorOp::create(builder, loc, type, entry->getArgument(i), /*restrict=*/true,
                                                   /*writable=*/isWritten));
@@ -59,6 +67,8 @@ static func::FuncOp makeFunction(ModuleOp module, KernelOp kernel, StringRef nam
   for (Operation &op : body.without_terminator())
     builder.clone(op, mapping);
   for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
+    if (isEmpty(value.getType()))
+      continue;
     bool isInplace = i < inplace.size() && inplace[i] >= 0;
     Value target = entry->getArgument(isInplace ? inplace[i] : inputs + i);
     bufferization::MaterializeInDestinationOp::create(builder, loc, Type(), mapping.lookup(value), target,
@@ -81,7 +91,8 @@ static FailureOr<int64_t> collectScratch(func::FuncOp function) {
       return alloc.emitError() << "a temporary of type " << type << " has no size that is known";
     offsets.push_back(bytes);
     int64_t elementBits = type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
-    bytes += llvm::alignTo(type.getNumElements() * std::max<int64_t>(1, elementBits / 8), 64);
+    // What has no elements has a place all the same.
+    bytes += llvm::alignTo(std::max<int64_t>(1, type.getNumElements() * std::max<int64_t>(1, elementBits / 8)), 64);
   }
   if (bytes == 0)
     return bytes;

@@ -10,15 +10,19 @@
 #include "BuildProgram.h"
 #include "ClusterPlan.h"
 #include "Clusters.h"
+#include "Convolutions.h"
 #include "Dots.h"
 
 #include "remat/Plan/Simulator.h"
+
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
 namespace remat {
 
 void formClustersFor(func::FuncOp function, const Target &target) {
+  decomposeUnknownConvolutions(function, target);
   formClusters(function);
   function.walk([&](linalg::GenericOp product) {
     if (product->getParentOfType<KernelOp>())
@@ -51,26 +55,86 @@ static FailureOr<ClusterGraph> clustersOf(func::FuncOp function, const ClusterPh
   return makeClusterGraph(function, given.items, phases, *device);
 }
 
-/// Lays the function out as the plan of `options` says. `given`: its layout as it came.
-static FailureOr<BuiltProgram> buildPlanned(func::FuncOp function, const ClusterPhases &phases, BuiltProgram given,
-                                            KernelTable &kernels, const LayoutOptions &options) {
-  FailureOr<ClusterGraph> clusters = clustersOf(function, phases, given, options);
+namespace {
+
+/// Lays a function out as plans of its clusters say, on copies.
+class PlanLayouts {
+public:
+  /// `given`: the function's layout as it came.
+  PlanLayouts(func::FuncOp function, const ClusterGraph &clusters, const BuiltProgram &given, KernelTable &kernels)
+      : function(function), clusters(clusters), given(given), kernels(kernels) {}
+
+  FailureOr<int64_t> measure(const Plan &plan) {
+    if (std::optional<Error> error = verify(clusters.graph, plan))
+      return function.emitError() << "the plan of the clusters breaks a rule: " << error->place << ": "
+                                  << error->message;
+    if (isAsGiven(plan))
+      return given.program.arenaBytes;
+    if (plan.steps != last.steps && failed(build(plan)))
+      return failure();
+    return last.built.program.arenaBytes;
+  }
+
+  bool isAsGiven(const Plan &plan) const { return plan.steps == programOrder(clusters.graph).steps; }
+
+  /// The layout, and the copy that it is of. The plan was measured.
+  FailureOr<std::pair<BuiltProgram, OwningOpRef<func::FuncOp>>> take(const Plan &plan) {
+    if (plan.steps != last.steps && failed(build(plan)))
+      return failure();
+    return std::pair(std::move(last.built), std::move(last.copy));
+  }
+
+private:
+  LogicalResult build(const Plan &plan) {
+    last = {};
+    IRMapping mapping;
+    OwningOpRef<func::FuncOp> copy = cast<func::FuncOp>(function->clone(mapping));
+    applyClusterPlan(*copy, llvm::map_to_vector(clusters.ops, [&](Operation *op) { return mapping.lookup(op); }), plan);
+    FailureOr<BuiltProgram> built = buildProgram(*copy, kernels);
+    if (failed(built))
+      return failure();
+    int64_t plannedPeakBytes = simulate(clusters.graph, plan).peakBytes;
+    if (built->livePeakBytes > plannedPeakBytes)
+      return function.emitError() << "the planned clusters need " << built->livePeakBytes << " bytes, their plan "
+                                  << plannedPeakBytes;
+    last = {plan.steps, std::move(copy), std::move(*built)};
+    return success();
+  }
+
+  struct Layout {
+    std::vector<OpId> steps;
+    OwningOpRef<func::FuncOp> copy;
+    BuiltProgram built;
+  };
+
+  func::FuncOp function;
+  const ClusterGraph &clusters;
+  const BuiltProgram &given;
+  KernelTable &kernels;
+  Layout last; ///< Of the plan that was measured last.
+};
+
+} // namespace
+
+/// Lays the function out as the plan of `options` says. `built`: its layout as it came, which becomes the planned one.
+static LogicalResult layOutPlanned(func::FuncOp function, const ClusterPhases &phases, KernelTable &kernels,
+                                   const LayoutOptions &options, LaidOutStep &step, BuiltProgram &built) {
+  FailureOr<ClusterGraph> clusters = clustersOf(function, phases, built, options);
   if (failed(clusters))
     return failure();
-  FailureOr<Plan> plan = options.planClusters(clusters->graph);
-  if (failed(plan))
+  PlanLayouts layouts(function, *clusters, built, kernels);
+  auto measure = [&](const Plan &plan) { return layouts.measure(plan); };
+  FailureOr<Plan> plan = options.planClusters(clusters->graph, measure);
+  if (failed(plan) || failed(measure(*plan)))
     return failure();
-  if (std::optional<Error> error = verify(clusters->graph, *plan))
-    return function.emitError() << "the plan of the clusters breaks a rule: " << error->place << ": " << error->message;
-  if (plan->steps == programOrder(clusters->graph).steps)
-    return std::move(given);
-  int64_t plannedPeakBytes = simulate(clusters->graph, *plan).peakBytes;
-  applyClusterPlan(function, *clusters, *plan);
-  FailureOr<BuiltProgram> built = buildProgram(function, kernels);
-  if (succeeded(built) && built->livePeakBytes > plannedPeakBytes)
-    return function.emitError() << "the planned clusters need " << built->livePeakBytes << " bytes, their plan "
-                                << plannedPeakBytes;
-  return built;
+  step.givenPeakBytes = built.livePeakBytes;
+  if (layouts.isAsGiven(*plan))
+    return success();
+  auto taken = layouts.take(*plan);
+  if (failed(taken))
+    return failure();
+  std::tie(built, step.planned) = std::move(*taken);
+  return success();
 }
 
 FailureOr<LaidOutStep> layOutStep(func::FuncOp function, const LayoutOptions &options, KernelTable &kernels) {
@@ -78,24 +142,19 @@ FailureOr<LaidOutStep> layOutStep(func::FuncOp function, const LayoutOptions &op
   ClusterPhases phases;
   if (options.planClusters)
     phases = takePhases(function);
-  std::optional<int64_t> givenPeakBytes;
   FailureOr<BuiltProgram> built = buildProgram(function, kernels);
-  if (succeeded(built) && options.planClusters) {
-    givenPeakBytes = built->livePeakBytes;
-    built = buildPlanned(function, phases, std::move(*built), kernels, options);
-  }
-  if (failed(built))
+  LaidOutStep step;
+  if (failed(built) ||
+      (options.planClusters && failed(layOutPlanned(function, phases, kernels, options, step, *built))))
     return failure();
   kernels.keepOnlyThoseOf(built->program);
   if (options.signature) {
     noteSignedness(options.signature.getInputs(), built->program.arguments);
     noteSignedness(options.signature.getResults(), built->program.results);
   }
-  LaidOutStep step;
   step.program = std::move(built->program);
   step.graph = std::move(built->graph);
   step.livePeakBytes = built->livePeakBytes;
-  step.givenPeakBytes = givenPeakBytes;
   step.provenPacking = built->provenPacking;
   step.origins = std::move(built->origins);
   return step;

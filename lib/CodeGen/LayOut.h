@@ -16,6 +16,8 @@ namespace remat {
 /// A step that is laid out, and where its steps come from.
 struct LaidOutStep : StepLayout {
   std::vector<mlir::Operation *> origins; ///< By step in preorder: the op that it is a part of.
+  /// The function that the plan made, if it changes anything; `origins` are its ops then.
+  mlir::OwningOpRef<mlir::func::FuncOp> planned;
 };
 
 /// Joins the loops of an imported function into clusters (Clusters.h); a product that the target's library doesn't have

@@ -37,6 +37,8 @@ public:
 
   /// Whether the library has the product; a kernel of loops computes it otherwise.
   virtual bool multiplies(const runtime::MatmulSpec &) const { return true; }
+  /// Whether the library has the convolution; kernels of loops compute it otherwise.
+  virtual bool convolves(const runtime::ConvolutionSpec &) const { return true; }
   /// Bytes of workspace for a library call, a function of the spec alone. Emits an error at `op` where the library
   /// can't compute it.
   virtual mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op, const runtime::MatmulSpec &spec) = 0;

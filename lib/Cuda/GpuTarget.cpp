@@ -24,10 +24,12 @@ GpuKernels makeGpuKernels(Location location) {
   return kernels;
 }
 
-/// The symbol says the form: profilers show it.
-static std::optional<GpuKernel> emitAs(GpuKernel::Form form, const LoopNest *nest, gpu::GPUModuleOp module,
-                                       KernelOp kernel, StringRef symbol) {
+/// The symbol says the form: profilers show it. Without a nest: copies, or loops of any kind.
+static std::optional<GpuKernel> emitAs(GpuKernel::Form form, const LoopNest *nest, const Copies *copies,
+                                       gpu::GPUModuleOp module, KernelOp kernel, StringRef symbol) {
   unsigned parameters = kernel.getInputs().size() + kernel.getNumResults();
+  if (copies)
+    return emitCopies(module, kernel.getLoc(), *copies, symbol, parameters);
   switch (form) {
   case GpuKernel::Form::Points:
     return emitPoints(module, kernel.getLoc(), *nest, symbol, parameters);
@@ -43,14 +45,17 @@ static std::optional<GpuKernel> emitAs(GpuKernel::Form form, const LoopNest *nes
 
 FailureOr<EmittedKernel> GpuTarget::emit(KernelOp kernel, unsigned number) {
   std::optional<LoopNest> nest;
-  if (!kernel.getInplace())
+  std::optional<Copies> copies = findCopies(kernel);
+  if (!copies && !kernel.getInplace())
     nest = analyzeKernel(kernel);
-  GpuKernel::Form form = !nest           ? GpuKernel::Form::Loops
+  GpuKernel::Form form = copies          ? GpuKernel::Form::Points
+                         : !nest         ? GpuKernel::Form::Loops
                          : nest->columns ? GpuKernel::Form::Columns
                          : nest->byRows  ? GpuKernel::Form::Rows
                                          : GpuKernel::Form::Points;
   std::string symbol = ("remat_" + nameOf(form) + "_" + llvm::Twine(number)).str();
-  std::optional<GpuKernel> emitted = emitAs(form, nest ? &*nest : nullptr, module, kernel, symbol);
+  std::optional<GpuKernel> emitted =
+      emitAs(form, nest ? &*nest : nullptr, copies ? &*copies : nullptr, module, kernel, symbol);
   if (!emitted)
     return failure();
   EmittedKernel result{.symbol = symbol, .scratchBytes = emitted->scratchBytes};
@@ -66,6 +71,10 @@ void GpuTarget::erase(const EmittedKernel &kernel) {
 }
 
 bool GpuTarget::multiplies(const runtime::MatmulSpec &spec) const { return !runtime::checkCudaMatmul(spec); }
+
+bool GpuTarget::convolves(const runtime::ConvolutionSpec &spec) const {
+  return bool(runtime::leastCudaWorkspaceBytes(spec));
+}
 
 /// What a library may take beyond what it can't do without: where a long sum is split, every part has a result in f32.
 static int64_t usefulWorkspace(int64_t results) {

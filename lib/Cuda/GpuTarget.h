@@ -22,6 +22,7 @@ public:
   mlir::FailureOr<EmittedKernel> emit(KernelOp kernel, unsigned number) override;
   void erase(const EmittedKernel &kernel) override;
   bool multiplies(const runtime::MatmulSpec &spec) const override;
+  bool convolves(const runtime::ConvolutionSpec &spec) const override;
   mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op, const runtime::MatmulSpec &spec) override;
   mlir::FailureOr<int64_t> workspaceBytes(mlir::Operation *op, const runtime::ConvolutionSpec &spec) override;
 

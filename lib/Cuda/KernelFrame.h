@@ -9,6 +9,8 @@
 
 #include "PointEmitter.h"
 
+#include "../CodeGen/Copies.h"
+
 #include "remat/Cuda/Kernels.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -84,6 +86,9 @@ GpuKernel emitPoints(mlir::gpu::GPUModuleOp module, mlir::Location loc, const Lo
 /// threads would read it from places far apart. None where there is no such operand.
 std::optional<GpuKernel> emitTiles(mlir::gpu::GPUModuleOp module, mlir::Location loc, const LoopNest &nest,
                                    llvm::StringRef symbol, unsigned parameters);
+/// Tensors side by side: a thread for up to 16 bytes of the result.
+GpuKernel emitCopies(mlir::gpu::GPUModuleOp module, mlir::Location loc, const Copies &copies, llvm::StringRef symbol,
+                     unsigned parameters);
 /// By rows: a team of threads for each; few rows that are very long: many blocks for each, and one more launch.
 GpuKernel emitRows(mlir::gpu::GPUModuleOp module, mlir::Location loc, const LoopNest &nest, llvm::StringRef symbol,
                    unsigned parameters);

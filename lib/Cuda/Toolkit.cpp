@@ -22,22 +22,35 @@
 
 namespace remat {
 
+/// 12.8 is the first that assembles for all of `cudaTargets`.
+static constexpr const char *remedy =
+    "install NVIDIA's CUDA toolkit, 12.8 or later (of its packages cuda-nvcc-12-8 is enough), and set CUDA_HOME to its "
+    "folder";
+
 Expected<std::string> findInToolkit(llvm::StringRef path) {
-  const char *note = "set CUDA_HOME to the folder of the CUDA toolkit";
+  bool isProgram = path.starts_with("bin/");
   for (const char *variable : {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"}) {
     const char *folder = std::getenv(variable);
     if (!folder || !*folder)
       continue;
     llvm::SmallString<128> whole(folder);
     llvm::sys::path::append(whole, path);
-    if (llvm::sys::fs::exists(whole))
-      return whole.str().str();
-    return makeError((path + " of the CUDA toolkit isn't there").str(), whole.str().str(), note);
+    if (!llvm::sys::fs::exists(whole))
+      return makeError((path + " of the CUDA toolkit isn't there").str(), whole.str().str(), remedy);
+    if (isProgram && !llvm::sys::fs::can_execute(whole))
+      return makeError((path + " of the CUDA toolkit can't be executed").str(), whole.str().str(), remedy);
+    return whole.str().str();
   }
-  if (path.starts_with("bin/"))
+  if (isProgram)
     if (auto found = llvm::sys::findProgramByName(llvm::sys::path::filename(path)))
       return *found;
-  return makeError((path + " of the CUDA toolkit isn't there").str(), "", note);
+  return makeError((path + " of the CUDA toolkit isn't there").str(),
+                   isProgram ? (llvm::sys::path::filename(path) + " in PATH").str() : "", remedy);
+}
+
+/// Whether a program of the toolkit says that it doesn't know what it was given.
+static bool isTooOld(llvm::StringRef said) {
+  return said.contains("Unsupported .version") || said.contains("is not defined for option 'gpu-name'");
 }
 
 /// Runs a program of the toolkit; gives what it says.
@@ -51,11 +64,15 @@ static Expected<std::string> runTool(llvm::StringRef name, const WorkFolder &fol
   std::string log = folder.file("log"), failure;
   std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(""), llvm::StringRef(log), llvm::StringRef(log)};
   int status = llvm::sys::ExecuteAndWait(*program, words, std::nullopt, redirects, 0, 0, &failure);
+  if (!failure.empty())
+    return makeError("'" + *program + "' can't be run: " + llvm::StringRef(failure).rtrim().str(), "", remedy);
   Expected<std::string> said = readFile(log);
-  if (status != 0)
-    return makeError("'" + *program + "' " + (failure.empty() ? "exits with " + std::to_string(status) : failure), "",
-                     said ? llvm::StringRef(*said).rtrim().str() : "");
-  return said;
+  if (!said || status == 0)
+    return said;
+  std::string complaint = llvm::StringRef(*said).rtrim().str();
+  if (isTooOld(complaint))
+    return makeError("'" + *program + "' is too old: " + complaint, "", remedy);
+  return makeError("'" + *program + "' exits with " + std::to_string(status), "", complaint);
 }
 
 static Expected<Assembled> assembleOnce(llvm::StringRef ptx, llvm::StringRef target) {

@@ -5,15 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Padding and the dilation of the left operand become a padded copy, a reversed kernel a reversed copy, groups a
-// dimension of their own on both operands and the result. What is left is in the maps of one loop nest.
+// One loop nest, and no copy of an operand: where the left operand is padded or dilated, its body asks at each point
+// where in it that lies (Places.h); a reversed kernel is walked from its end; groups are a dimension of their own on
+// both operands and the result. What is left is in the maps.
 //
 //===----------------------------------------------------------------------===//
 
 #include "remat/Import/Import.h"
 
 #include "Importer.h"
+#include "Places.h"
 #include "Tensors.h"
+
+#include "mlir/Dialect/Affine/Utils.h"
 
 using namespace mlir;
 
@@ -28,14 +32,15 @@ public:
   Value run();
 
 private:
-  Value padLhs();
-  Value reverseRhs();
+  /// Whether a point of the loops may lie outside of the left operand or between its elements.
+  bool needsPadding();
   Value splitGroups(Value tensor, int64_t dim);
   RankedTensorType splitType(RankedTensorType type, int64_t dim);
   /// Where the dimensions of `dims` lie once `split`, one of them, has become two.
   Ints shiftDims(ArrayRef<int64_t> dims, int64_t split);
   void makeMaps();
   Value emitLoops(Value lhs, Value rhs);
+  Value readPadded(Value lhs);
   Value multiplyAdd(ValueRange arguments);
 
   int64_t groups() { return std::max(op.getFeatureGroups(), op.getBatchGroups()); }
@@ -53,39 +58,9 @@ private:
 };
 } // namespace
 
-Value Decomposer::padLhs() {
-  auto type = op.getLhs().getType();
-  Ints low(type.getRank(), 0), high(type.getRank(), 0), interior(type.getRank(), 0);
-  for (size_t i = 0; i < spatial; ++i) {
-    int64_t dim = op.getLhsDims()[2 + i];
-    low[dim] = op.getPadding()[2 * i];
-    high[dim] = op.getPadding()[2 * i + 1];
-    interior[dim] = op.getLhsDilation()[i] - 1;
-  }
-  auto padded = type.clone(paddedShape(type.getShape(), low, high, interior));
-  bool isNeeded = llvm::any_of(llvm::concat<int64_t>(low, high, interior), [](int64_t n) { return n != 0; });
-  if (!isNeeded)
-    return op.getLhs();
-  return importer
-      .kernel(loc, padded, Value(op.getLhs()), {},
-              [&](ValueRange inputs) -> SmallVector<Value> {
-                Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType()));
-                return {pad(builder, loc, inputs.front(), zero, padded, low, interior)};
-              })
-      .front();
-}
-
-Value Decomposer::reverseRhs() {
-  auto type = op.getRhs().getType();
-  if (!llvm::is_contained(op.getReversed(), true))
-    return op.getRhs();
-  SmallVector<AffineExpr> indices;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    indices.push_back(builder.getAffineDimExpr(dim));
-  for (auto [i, isReversed] : llvm::enumerate(op.getReversed()))
-    if (int64_t dim = op.getRhsDims()[2 + i]; isReversed)
-      indices[dim] = type.getDimSize(dim) - 1 - indices[dim];
-  return importer.view(loc, type, op.getRhs(), AffineMap::get(type.getRank(), 0, indices, builder.getContext()));
+bool Decomposer::needsPadding() {
+  return llvm::any_of(op.getPadding(), [](int64_t padding) { return padding != 0; }) ||
+         llvm::any_of(op.getLhsDilation(), [](int64_t dilation) { return dilation != 1; });
 }
 
 RankedTensorType Decomposer::splitType(RankedTensorType type, int64_t dim) {
@@ -124,8 +99,10 @@ void Decomposer::makeMaps() {
   lhs[lhsDims[1]] = rhs[rhsDims[0]] = loop(loops - 1);
   for (size_t i = 0; i < spatial; ++i) {
     AffineExpr place = loop(resultDims[2 + i]), inWindow = loop(rank + i);
-    lhs[lhsDims[2 + i]] = place * op.getStrides()[i] + inWindow * op.getRhsDilation()[i];
     rhs[rhsDims[2 + i]] = inWindow;
+    if (i < op.getReversed().size() && op.getReversed()[i])
+      inWindow = op.getRhs().getType().getDimSize(op.getRhsDims()[2 + i]) - 1 - inWindow;
+    lhs[lhsDims[2 + i]] = place * op.getStrides()[i] + inWindow * op.getRhsDilation()[i];
   }
   if (groups() > 1)
     lhs[lhsGroupDim()] = rhs[rhsGroupDim()] = loop(resultGroupDim());
@@ -150,10 +127,43 @@ Value Decomposer::emitLoops(Value lhs, Value rhs) {
   SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
   loops.append(spatial + 1, utils::IteratorType::reduction);
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(accumulator()));
-  Converted sums =
-      importer.generic(loc, {lhs, rhs}, importer.fill(loc, type, zero), {lhsMap, rhsMap, resultMap}, loops,
-                       [&](ValueRange arguments) -> Converted { return SmallVector<Value>{multiplyAdd(arguments)}; });
+  Value start = importer.fill(loc, type, zero);
+  bool isPadded = needsPadding();
+  SmallVector<Value> inputs = {rhs};
+  SmallVector<AffineMap> maps = {rhsMap, resultMap};
+  if (!isPadded) {
+    inputs.insert(inputs.begin(), lhs);
+    maps.insert(maps.begin(), lhsMap);
+  }
+  Converted sums = importer.generic(loc, inputs, start, maps, loops, [&](ValueRange arguments) -> Converted {
+    SmallVector<Value> operands(arguments);
+    if (isPadded)
+      operands.insert(operands.begin(), readPadded(lhs));
+    return SmallVector<Value>{multiplyAdd(operands)};
+  });
   return sums->front();
+}
+
+/// The element of the left operand at a point of the loops, or zero where the point lies outside.
+Value Decomposer::readPadded(Value lhs) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(lhs.getType()).getShape();
+  Ints low(shape.size(), 0), stride(shape.size(), 1), extent(shape), dims = shiftDims(op.getLhsDims(), lhsGroupDim());
+  for (size_t i = 0; i < spatial; ++i) {
+    int64_t dim = dims[2 + i];
+    low[dim] = op.getPadding()[2 * i];
+    stride[dim] = op.getLhsDilation()[i];
+    extent[dim] = low[dim] + (shape[dim] - 1) * stride[dim] + 1 + op.getPadding()[2 * i + 1];
+  }
+  SmallVector<Value> loops;
+  for (unsigned loop = 0; loop < lhsMap.getNumDims(); ++loop)
+    loops.push_back(linalg::IndexOp::create(builder, loc, loop));
+  PlaceBuilder places(builder, loc);
+  Place place;
+  for (auto [dim, expression] : llvm::enumerate(lhsMap.getResults()))
+    places.add(place, affine::expandAffineExpr(builder, loc, expression, loops, {}), extent[dim], shape[dim], low[dim],
+               stride[dim]);
+  Type element = getElementTypeOrSelf(lhs.getType());
+  return places.read(lhs, place, arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element)));
 }
 
 Value Decomposer::run() {
@@ -162,22 +172,23 @@ Value Decomposer::run() {
   // No loop nest runs over nothing.
   if (type.getNumElements() == 0)
     return importer.empty(loc, type);
-  if (op.getRhs().getType().getNumElements() == 0)
+  if (op.getLhs().getType().getNumElements() == 0 || op.getRhs().getType().getNumElements() == 0)
     return importer.fill(loc, type,
                          arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType())));
   makeMaps();
-  Value sums = emitLoops(splitGroups(padLhs(), lhsGroupDim()), splitGroups(reverseRhs(), rhsGroupDim()));
+  Value sums = emitLoops(splitGroups(op.getLhs(), lhsGroupDim()), splitGroups(op.getRhs(), rhsGroupDim()));
   sums = reshape(builder, loc, sums, RankedTensorType::get(type.getShape(), accumulator()));
   return castTensor(builder, loc, sums, type);
 }
 
-LogicalResult decomposeConvolutions(func::FuncOp function) {
+void decomposeConvolutions(func::FuncOp function, llvm::function_ref<bool(ConvolutionOp)> which) {
   Importer importer(function.getContext());
   function.walk([&](ConvolutionOp op) {
+    if (!which(op))
+      return;
     op.getResult().replaceAllUsesWith(Decomposer(importer, op).run());
     op.erase();
   });
-  return success();
 }
 
 } // namespace remat

@@ -134,7 +134,21 @@ Converted Importer::generic(Location loc, ValueRange inputs, ValueRange outs, Ar
       });
   if (failedBody)
     return failure();
-  return SmallVector<Value>(generic.getResults());
+  if (!llvm::is_contained(generic.getStaticLoopRanges(), 0))
+    return SmallVector<Value>(generic.getResults());
+  // Loops that never run leave what they start with.
+  generic.erase();
+  return llvm::map_to_vector(outs, [&](Value start) { return materialize(loc, start); });
+}
+
+/// What a reduction starts with as a tensor that others may read: a fill with an element of a tensor is a broadcast.
+Value Importer::materialize(Location loc, Value start) {
+  auto fill = start.getDefiningOp<linalg::FillOp>();
+  auto element = fill ? fill.getInputs()[0].getDefiningOp<tensor::ExtractOp>() : nullptr;
+  if (!element)
+    return start;
+  auto type = cast<RankedTensorType>(start.getType());
+  return view(loc, type, element.getTensor(), AffineMap::get(type.getRank(), 0, builder.getContext()));
 }
 
 Value Importer::view(Location loc, RankedTensorType type, Value input, AffineMap map) {
@@ -157,6 +171,7 @@ Value Importer::view(Location loc, RankedTensorType type, Value input, AffineMap
 Importer::Importer(MLIRContext *context) : builder(context) {
   addElementwiseConversions(table);
   addStructuralConversions(table);
+  addJoinConversions(table);
   addReductionConversions(table);
   addWindowConversions(table);
   addDotConversions(table);

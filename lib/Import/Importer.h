@@ -35,7 +35,8 @@ using ConversionTable = llvm::StringMap<Conversion>;
 
 // One function for each file of conversions; it adds its ops' names to the table.
 void addElementwiseConversions(ConversionTable &table); ///< Arithmetic, compare, select, convert, clamp, map.
-void addStructuralConversions(ConversionTable &table);  ///< Constants, iota, broadcast, reshape, slice, pad, …
+void addStructuralConversions(ConversionTable &table);  ///< Constants, iota, broadcast, reshape, slice, …
+void addJoinConversions(ConversionTable &table);        ///< pad, concatenate.
 void addReductionConversions(ConversionTable &table);   ///< reduce.
 void addWindowConversions(ConversionTable &table);      ///< reduce_window, select_and_scatter.
 void addDotConversions(ConversionTable &table);         ///< dot, dot_general.
@@ -82,7 +83,7 @@ public:
                           llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body);
 
   /// A loop nest with the body at the builder's place while it is made; `maps` are those of the inputs, then of `outs`.
-  /// Fails where the body does.
+  /// Fails where the body does. Where a loop has no iteration, what `outs` hold is the result.
   Converted generic(mlir::Location loc, mlir::ValueRange inputs, mlir::ValueRange outs,
                     llvm::ArrayRef<mlir::AffineMap> maps, llvm::ArrayRef<mlir::utils::IteratorType> loops,
                     llvm::function_ref<Converted(mlir::ValueRange)> body);
@@ -94,6 +95,7 @@ public:
   int64_t nextBarrierId = 0; ///< Free, as are all that follow.
 
 private:
+  mlir::Value materialize(mlir::Location loc, mlir::Value start);
   mlir::LogicalResult convertOp(mlir::Operation *op);
   mlir::LogicalResult cloneOp(mlir::Operation *op);
 

@@ -213,72 +213,6 @@ static Converted convertReshape(Importer &importer, Operation *op) {
   return SmallVector<Value>{reshape(importer.builder, op->getLoc(), operand, to)};
 }
 
-//===----------------------------------------------------------------------===//
-// Pad and concatenate
-//===----------------------------------------------------------------------===//
-
-static Converted convertPad(Importer &importer, Operation *op) {
-  if (failed(expectOperands(op, 2)))
-    return failure();
-  auto from = cast<RankedTensorType>(importer.operand(op, 0).getType());
-  RankedTensorType to = importer.resultType(op);
-  size_t rank = from.getRank();
-  FailureOr<Ints> low = requireIntegers(op, "edge_padding_low", rank),
-                  high = requireIntegers(op, "edge_padding_high", rank),
-                  interior = requireIntegers(op, "interior_padding", rank);
-  if (failed(low) || failed(high) || failed(interior))
-    return failure();
-  if (importer.operand(op, 1).getType() != Type(RankedTensorType::get({}, from.getElementType())))
-    return malformed(op, "expected a 0-d tensor of the operand's element type as padding value");
-  if (llvm::any_of(*interior, [](int64_t padding) { return padding < 0; }))
-    return malformed(op, "'interior_padding' is negative");
-  if (paddedShape(from.getShape(), *low, *high, *interior) != Ints(to.getShape()) ||
-      from.getElementType() != to.getElementType())
-    return malformed(op, "the result's type isn't the padded type of the operand");
-  OpBuilder &builder = importer.builder;
-  Location loc = op->getLoc();
-  return SmallVector<Value>(importer.kernel(
-      loc, to, {importer.operand(op, 0), importer.operand(op, 1)}, {}, [&](ValueRange inputs) -> SmallVector<Value> {
-        Value padding = tensor::ExtractOp::create(builder, loc, inputs[1], ValueRange());
-        return {pad(builder, loc, inputs[0], padding, to, *low, *interior)};
-      }));
-}
-
-static Converted convertConcatenate(Importer &importer, Operation *op) {
-  std::optional<int64_t> dim = hloInteger(getHloAttr(op, "dimension"));
-  if (op->getNumOperands() == 0 || op->getNumResults() != 1)
-    return malformed(op, "expected operands and one result");
-  RankedTensorType to = importer.resultType(op);
-  if (!dim || *dim < 0 || *dim >= to.getRank())
-    return malformed(op, "expected a dimension of the result as 'dimension'");
-  int64_t total = 0;
-  SmallVector<Value> operands;
-  for (Value old : op->getOperands()) {
-    operands.push_back(importer.get(old));
-    auto type = cast<RankedTensorType>(operands.back().getType());
-    Ints shape(to.getShape());
-    if (type.getRank() == to.getRank())
-      shape[*dim] = type.getDimSize(*dim);
-    if (type != to.clone(shape))
-      return malformed(op, "operand " + Twine(operands.size() - 1) + " doesn't fit the result");
-    total += type.getDimSize(*dim);
-  }
-  if (total != to.getDimSize(*dim))
-    return malformed(op, "the operands' sizes add up to " + Twine(total) + ", the result's is " +
-                             Twine(to.getDimSize(*dim)));
-  return SmallVector<Value>(
-      importer.kernel(op->getLoc(), to, operands, {}, [&](ValueRange inputs) -> SmallVector<Value> {
-        Value result = importer.empty(op->getLoc(), to);
-        Ints offsets(to.getRank(), 0), ones(to.getRank(), 1);
-        for (Value input : inputs) {
-          Ints sizes(cast<RankedTensorType>(input.getType()).getShape());
-          result = insertSlice(importer.builder, op->getLoc(), input, result, offsets, sizes, ones);
-          offsets[*dim] += sizes[*dim];
-        }
-        return {result};
-      }));
-}
-
 void addStructuralConversions(ConversionTable &table) {
   table["stablehlo.constant"] = convertConstant;
   table["stablehlo.iota"] = convertIota;
@@ -288,8 +222,6 @@ void addStructuralConversions(ConversionTable &table) {
   table["stablehlo.slice"] = convertSlice;
   table["stablehlo.reverse"] = convertReverse;
   table["stablehlo.reshape"] = convertReshape;
-  table["stablehlo.pad"] = convertPad;
-  table["stablehlo.concatenate"] = convertConcatenate;
 }
 
 } // namespace remat

@@ -52,11 +52,19 @@ func.func @main(%x: tensor<4x8xbf16>, %u: tensor<4x8xui32>, %s: tensor<bf16>)
   // CHECK: arith.truncf
   %dot = "stablehlo.dot_general"(%x, %rows) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [1]>}> : (tensor<4x8xbf16>, tensor<8x4xbf16>) -> tensor<8x8xbf16>
 
-  // Padding is a kernel.
-  // CHECK: remat.kernel(%[[X]], %[[S]]) : (tensor<4x8xbf16>, tensor<bf16>) -> tensor<6x8xbf16>
-  // CHECK: linalg.fill
-  // CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[1, 0] [4, 8] [1, 1]
-  // CHECK: remat.yield
+  // Row i of a pad by one row is row i - 1 of the operand where that is one of 0, …, 3: a loop with a clamped index.
+  // CHECK: linalg.generic {{.*}} ins(%[[S]] : tensor<bf16>) outs(%{{.*}} : tensor<6x8xbf16>)
+  // CHECK: ^bb0(%[[PADDING:.*]]: bf16, %{{.*}}: bf16):
+  // CHECK-NEXT: %[[I:.*]] = linalg.index 0 : index
+  // CHECK-NEXT: %[[BACK:.*]] = arith.constant -1 : index
+  // CHECK-NEXT: %[[ROW:.*]] = arith.addi %[[I]], %[[BACK]] : index
+  // CHECK-NEXT: %[[ROWS:.*]] = arith.constant 4 : index
+  // CHECK-NEXT: %[[INSIDE:.*]] = arith.cmpi ult, %[[ROW]], %[[ROWS]] : index
+  // CHECK-NEXT: %[[LAST:.*]] = arith.constant 3 : index
+  // CHECK-NEXT: %[[SAFE:.*]] = arith.minui %[[ROW]], %[[LAST]] : index
+  // CHECK-NEXT: %[[J:.*]] = linalg.index 1 : index
+  // CHECK-NEXT: %[[ELEMENT:.*]] = tensor.extract %[[X]][%[[SAFE]], %[[J]]] : tensor<4x8xbf16>
+  // CHECK-NEXT: arith.select %[[INSIDE]], %[[ELEMENT]], %[[PADDING]] : bf16
   %padded = "stablehlo.pad"(%x, %s) <{edge_padding_low = array<i64: 1, 0>, edge_padding_high = array<i64: 1, 0>, interior_padding = array<i64: 0, 0>}> : (tensor<4x8xbf16>, tensor<bf16>) -> tensor<6x8xbf16>
 
   // CHECK: tensor.expand_shape %[[X]] {{\[\[}}0, 1], [2]] output_shape [2, 2, 8]

@@ -2,7 +2,7 @@
 """Prints a step of small independent computations whose shapes and types are where kernels go wrong: rows of every kind of length (one
 thread, a part of a warp, a warp, a block, longer than registers hold), columns that no strip divides, vectors with a rest, narrow types.
 
-usage: make_shapes.py rows|columns|points|types|moves|tiles|float8|pairs
+usage: make_shapes.py rows|columns|points|types|moves|joins|tiles|float8|pairs
 """
 import sys
 
@@ -151,6 +151,38 @@ def moves(step):
     step.result(step.broadcast(step.argument([9]), [1], tensor([5, 9], "f32")))
 
 
+def pad(step, operand, shape, element, low, high, interior):
+    kind = tensor([size + before + after + max(size - 1, 0) * between
+                   for size, before, after, between in zip(shape, low, high, interior)], element)
+    return step.op("pad", [operand, step.argument([], element)], kind,
+                   f" {{edge_padding_low = array<i64: {numbers(low)}>, edge_padding_high = array<i64: {numbers(high)}>, "
+                   f"interior_padding = array<i64: {numbers(interior)}>}}")
+
+
+def concatenate(step, operands, shape, dim, element="f32"):
+    return step.op("concatenate", operands, tensor(shape, element), f" {{dimension = {dim} : i64}}")
+
+
+def joins(step):
+    """Pads whose ends lie inside of a vector, at its ends and far from any element; what is cut off, and between elements; with element-wise
+    neighbours. Concatenations of few and many, whose pieces move one to 16 bytes at once."""
+    for element in ("f32", "bf16", "i1", "f8E5M2", "f64"):
+        for shape, low, high, interior in [([37], [3], [2], [0]), ([64], [64], [128], [0]), ([3], [5], [70], [0]), ([5, 32], [0, 32], [0, 64], [0, 0]),
+                                           ([5, 33], [2, -1], [1, -2], [0, 0]), ([4, 9], [1, 0], [0, 3], [2, 1]), ([9, 20], [-3, -3], [-1, 2], [1, 2])]:
+            step.result(pad(step, step.argument(shape, element), shape, element, low, high, interior))
+    # The gradient of a split: one launch.
+    parts = [pad(step, step.argument([6, 16]), [6, 16], "f32", [0, 16 * i], [0, 32 - 16 * i], [0, 0]) for i in range(3)]
+    step.result(step.op("add", [step.op("add", parts[:2], parts[0][1]), parts[2]], parts[0][1]))
+    zeros = step.broadcast(step.constant("0.0"), [], tensor([4, 8], "f32"))
+    step.result(concatenate(step, [zeros, step.argument([4, 8])], [4, 16], 1))
+    counting = step.op("iota", [], tensor([7], "i32"), " {iota_dimension = 0 : i64}")
+    step.result(concatenate(step, [counting, step.argument([5], "i32")], [12], 0, "i32"))
+    for element in ("f32", "bf16", "i1", "f8E5M2"):
+        for sizes in ([8, 8], [3, 5, 1], [16, 7, 32, 16], [16, 32, 16, 16, 48], [4, 8, 4, 12, 4, 4], [1, 2, 3, 4, 5, 6, 7]):
+            step.result(concatenate(step, [step.argument([3, size], element) for size in sizes], [3, sum(sizes)], 1, element))
+        step.result(concatenate(step, [step.argument([size, 4], element) for size in (2, 1, 5, 1, 3)], [12, 4], 0, element))
+
+
 def transpose(step, operand, shape, order, element="f32"):
     kind = tensor([shape[d] for d in order], element)
     return step.op("transpose", [operand], kind, f" {{permutation = array<i64: {numbers(order)}>}}")
@@ -243,7 +275,7 @@ def pairs(step):
 
 def main():
     step = Step()
-    {"rows": rows, "columns": columns, "points": points, "types": types, "moves": moves, "tiles": tiles, "float8": float8,
+    {"rows": rows, "columns": columns, "points": points, "types": types, "moves": moves, "joins": joins, "tiles": tiles, "float8": float8,
      "pairs": pairs}[sys.argv[1]](step)
     print(step.text())
 

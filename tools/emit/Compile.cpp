@@ -228,7 +228,7 @@ private:
     CompiledStep result;
     LayoutOptions planning;
     planning.device = &extracted->extractOptions.device;
-    planning.planClusters = [&](const Graph &graph) -> FailureOr<Plan> {
+    planning.planClusters = [&](const Graph &graph, ArenaMeasure) -> FailureOr<Plan> {
       auto begin = std::chrono::steady_clock::now();
       FailureOr<PolicyPlan> planned = planClusters(asked, graph, extracted->function.getLoc());
       if (failed(planned))

@@ -74,8 +74,7 @@ private:
       return planned.reason;
     switch (step.kernels.kernels[each.kernel].form) {
     case GpuKernel::Form::Loops:
-      return "loops that have no form of one launch (scatter, sort, pad, concatenation, windows): each nest is a "
-             "launch";
+      return "loops that have no form of one launch (scatter, sort, windows): each nest is a launch";
     case GpuKernel::Form::Rows:
       return "few rows that are very long: their parts are summed by many blocks, then the parts' sums";
     case GpuKernel::Form::Points:

@@ -22,10 +22,15 @@
 
 namespace remat {
 
+/// Lays a step out as a plan of its clusters says, which must be legal (`verify`), and gives the arena's size in bytes.
+/// That is less than the plan's peak where results take the place of inputs, and more where lifetimes don't pack.
+/// Emits an error for a plan that breaks a rule.
+using ArenaMeasure = llvm::function_ref<mlir::FailureOr<int64_t>(const Plan &)>;
+
 /// Plans the clusters of a step: every value of the graph is one that is really stored. Emits an error where there is
-/// no plan; what it returns must be legal (`verify`).
+/// no plan; what it returns must be legal.
 /// The graph is named for the function, with `clusterGraphSuffix` behind.
-using ClusterPlanner = std::function<mlir::FailureOr<Plan>(const Graph &)>;
+using ClusterPlanner = std::function<mlir::FailureOr<Plan>(const Graph &, ArenaMeasure)>;
 
 inline constexpr llvm::StringLiteral clusterGraphSuffix = " clusters";
 

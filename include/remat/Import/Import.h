@@ -10,7 +10,7 @@
 //   - `linalg.generic` on tensors of static shape with an `outs` that is a `tensor.empty` or, where it reduces, a
 //     `linalg.fill` of one. A dot is one with the maps of a contraction and a body that multiplies and adds;
 //   - `remat.convolution`;
-//   - `remat.kernel`, for what isn't one loop nest (scatter, sort, pad, …);
+//   - `remat.kernel`, for what isn't one loop nest (scatter, sort, …), and for a concatenation of many tensors;
 //   - `tensor.expand_shape` and `tensor.collapse_shape` (reshapes, which cost nothing), `tensor.bitcast`-like views
 //     written as `arith.bitcast` on tensors;
 //   - `arith.constant`, `tensor.empty`, `linalg.fill`;
@@ -32,13 +32,15 @@
 
 namespace remat {
 
+class ConvolutionOp;
+
 /// Converts the StableHLO and CHLO ops of a flat function (`flattenFunction`) to the imported form; ops of other
 /// dialects stay as they are. An op's `remat.…` attributes pass to the ops that are made of it. Emits an error at an op
 /// or form that isn't supported and says the nearest one that is; the function is then as it was. O(ops).
 mlir::LogicalResult importStableHlo(mlir::func::FuncOp function);
 
-/// Writes every `remat.convolution` as upstream loops: explicit padding and a `linalg.generic`.
-mlir::LogicalResult decomposeConvolutions(mlir::func::FuncOp function);
+/// Writes each `remat.convolution` that `which` picks as one `linalg.generic`, which needs no memory of its own.
+void decomposeConvolutions(mlir::func::FuncOp function, llvm::function_ref<bool(ConvolutionOp)> which);
 
 /// Splices the bodies of every `remat.kernel` into the function and drops every `remat.barrier`: what is left are ops
 /// of upstream dialects alone, which upstream's pipelines compile.

@@ -162,7 +162,7 @@ FailureOr<CudaStep> compileWithin(ModuleOp copy, const std::string &limit) {
   if (failed(extracted) || failed(importStableHlo(extracted->function)))
     return failure();
   LayoutOptions layout;
-  layout.planClusters = [&](const Graph &graph) -> FailureOr<Plan> {
+  layout.planClusters = [&](const Graph &graph, ArenaMeasure) -> FailureOr<Plan> {
     Expected<PolicyPlan> planned = plan(graph, options.planOptions());
     if (!planned)
       return extracted->function.emitError() << planned.error().message;
