@@ -212,6 +212,23 @@ static bool readsForward(const FlatOps &flat, const BitVector &backward) {
   });
 }
 
+static void noteUnusedLoss(const FlatOps &flat, const PhaseOptions &options, StringRef teller) {
+  func::FuncOp function = flat.function;
+  if (options.lossResult >= 0)
+    emitRemark(function.getLoc()) << teller << " says what is backward; --loss-result=" << options.lossResult
+                                  << " changes nothing";
+}
+
+/// Whether there is anything to tell apart: an op that reads what another one computes, and a result that may be a loss
+/// or a gradient.
+static bool mayHaveResiduals(const FlatOps &flat) {
+  func::FuncOp function = flat.function;
+  auto isComputed = [&](unsigned op) { return !mayLackPhase(flat.ops[op]); };
+  return function.getNumResults() > 0 && llvm::any_of(flat.producers, [&](ArrayRef<unsigned> producers) {
+           return llvm::any_of(producers, isComputed);
+         });
+}
+
 /// The backward ops by names, else by order.
 static FailureOr<BitVector> derivePhases(const FlatOps &flat, const PhaseOptions &options) {
   NameReader names;
@@ -224,9 +241,11 @@ static FailureOr<BitVector> derivePhases(const FlatOps &flat, const PhaseOptions
   BitVector backward(flat.size());
   if (!all.transposed) {
     // Names without `transpose(`: JAX took no gradient. The user may have written one by hand, behind a scalar loss.
-    bool isPlain = options.lossResult < 0 && all.traced && (all.differentiated || !findLoss(flat, options));
-    return isPlain ? backward : findPhasesByOrder(flat, options);
+    bool hasLoss = findLoss(flat, options).has_value();
+    bool isPlain = options.lossResult < 0 && all.traced && (all.differentiated || !hasLoss);
+    return isPlain || (!hasLoss && !mayHaveResiduals(flat)) ? backward : findPhasesByOrder(flat, options);
   }
+  noteUnusedLoss(flat, options, "the name stack");
   for (size_t i = 0; i < flat.size(); ++i) {
     const NameFacts &facts = names.read(flat.ops[i]->getLoc());
     backward[i] = all.outerTransposed ? facts.outerTransposed : facts.transposed;
@@ -236,13 +255,18 @@ static FailureOr<BitVector> derivePhases(const FlatOps &flat, const PhaseOptions
 }
 
 FailureOr<bool> findPhases(func::FuncOp function, const PhaseOptions &options) {
-  if (options.lossResult < -1) {
+  if (options.lossResult < -1 || options.lossResult >= int64_t(function.getNumResults())) {
     InFlightDiagnostic diag = emitError(function.getLoc()) << "no result has the number " << options.lossResult;
-    diag.attachNote() << "say --loss-result=N with N from 0 to " << function.getNumResults() - 1;
+    if (function.getNumResults() > 0)
+      diag.attachNote() << "say --loss-result=N with N from 0 to " << function.getNumResults() - 1;
+    else
+      diag.attachNote() << "'" << function.getSymName() << "' has no results; leave --loss-result out";
     return diag;
   }
   FlatOps flat(function);
   bool given = llvm::any_of(flat.ops, [](Operation *op) { return !givenPhase(op).empty(); });
+  if (given)
+    noteUnusedLoss(flat, options, "remat.phase");
   FailureOr<BitVector> backward = given ? takeGivenPhases(flat) : derivePhases(flat, options);
   if (failed(backward))
     return failure();

@@ -51,12 +51,10 @@ std::optional<unsigned> findLoss(const FlatOps &flat, const PhaseOptions &option
 }
 
 static LogicalResult noLoss(func::FuncOp function) {
-  InFlightDiagnostic diag = emitError(function.getLoc()) << "can't tell the forward part from the backward part of '"
-                                                         << function.getSymName() << "': ";
-  if (function.getNumResults() == 0)
-    diag << "it has no results";
-  else
-    diag << "result 0, of type " << function.getResultTypes()[0] << ", is no loss (a scalar float)";
+  InFlightDiagnostic diag = emitError(function.getLoc())
+                            << "can't tell the forward part from the backward part of '" << function.getSymName()
+                            << "': result 0, of type " << function.getResultTypes()[0]
+                            << ", is no loss (a scalar float)";
   diag.attachNote() << "say which result is the loss with --loss-result=N; or give every op remat.phase = \"forward\" "
                        "or \"backward\"; or export the "
                        "graph with locations, whose names JAX marks with transpose( where they are backward";

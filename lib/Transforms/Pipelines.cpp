@@ -170,6 +170,9 @@ FailureOr<ExtractedModule> extractModule(ModuleOp original, const RematOptions &
   if (result.joined) {
     result.function = result.joined->joined;
     result.hasBackward = true;
+    if (options.lossResult >= 0)
+      emitRemark(result.function.getLoc())
+          << "forward and backward are two functions; --loss-result=" << options.lossResult << " changes nothing";
   } else {
     FailureOr<func::FuncOp> function = findMainFunction(*result.module, options.function);
     if (failed(function) || failed(flattenFunction(*function)))

@@ -24,7 +24,8 @@ func.func @contradiction(%x: tensor<4xf32>) -> tensor<4xf32> {
 // expected-note @+1 {{say which result is the loss with --loss-result=N; or give every op remat.phase}}
 func.func @gradients(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = math.tanh %x : tensor<4xf32>
-  return %0 : tensor<4xf32>
+  %1 = math.exp %0 : tensor<4xf32>
+  return %1 : tensor<4xf32>
 }
 
 // -----

@@ -1,7 +1,10 @@
 // RUN: remat-opt %s --pass-pipeline='builtin.module(remat-phases)' | FileCheck %s
 
+// RUN: remat-opt %s --pass-pipeline='builtin.module(remat-phases{loss-result=0})' 2>&1 | FileCheck %s --check-prefix=LOSS
+
 // Given phases hold against names and order. An op without operands may go without: it belongs to those that read it.
 
+// LOSS: remark: remat.phase says what is backward; --loss-result=0 changes nothing
 // CHECK: "stablehlo.constant"{{.*}}"backward"
 // CHECK: "stablehlo.tanh"{{.*}}"forward"
 // CHECK: "stablehlo.multiply"{{.*}}"backward"

@@ -1,4 +1,6 @@
 // RUN: remat-opt %s --split-input-file --pass-pipeline='builtin.module(remat{policy=save-nothing})' | FileCheck %s
+// RUN: remat-opt %s --split-input-file --pass-pipeline='builtin.module(remat{policy=save-nothing loss-result=0})' 2>&1 | FileCheck %s --check-prefix=LOSS
+// LOSS: remark: forward and backward are two functions; --loss-result=0 changes nothing
 
 // The residual list (h, e) becomes (w, x): h and e are computed again in the backward function, from what forward was given. The cotangent
 // stays behind the residuals; attributes of arguments and results stay with theirs.

@@ -9,6 +9,7 @@
 #include "EmitHeader.h"
 #include "Link.h"
 #include "Outputs.h"
+#include "Planning.h"
 #include "remat/Cuda/Emit.h"
 #include "remat/Plan/GraphJson.h"
 
@@ -34,9 +35,49 @@ static StringRef targetOf(StringRef device) {
   return found == std::end(cudaTargets) ? StringRef() : StringRef(*found);
 }
 
-/// Whether the code is a GPU's; kernels alone always are.
+/// Whether the code, or the graph of clusters, is a GPU's; kernels alone always are.
 static bool emitsForGpu(const CommandLine &line) {
   return isKernelsOnly(line.emit) || line.options.device == "cuda" || !targetOf(line.options.device).empty();
+}
+
+std::vector<std::string> codeTargets(const CommandLine &line) {
+  bool runs = line.emit.empty();
+  if (!emitsForGpu(line))
+    return {"cpu"};
+  if (runs || llvm::is_contained({"ptx", "cubin"}, line.emit))
+    return {targetOf(line.options.device).str()};
+  return {std::begin(cudaTargets), std::end(cudaTargets)};
+}
+
+static std::string listGpus() { return "--device=" + llvm::join(llvm::ArrayRef(cudaTargets), " or "); }
+
+/// Where code is made for a GPU, or none is made.
+static std::optional<Error> checkThreads(const CommandLine &line) {
+  std::string note = "threads share the work of a step for the CPU; leave it out, or say --device=cpu";
+  if (isKernelsOnly(line.emit))
+    return makeError("--threads and --emit=" + line.emit + " contradict each other", "", note);
+  if (emitsForGpu(line))
+    return makeError("--threads and --device=" + line.options.device + " contradict each other", "", note);
+  return std::nullopt;
+}
+
+std::optional<Error> checkDevice(const CommandLine &line) {
+  const std::string &device = line.options.device;
+  bool onlyPlans = toolName() == "remat-opt" && !emitsStep(line.emit);
+  bool runs = line.emit.empty();
+  if (onlyPlans && line.threadsGiven)
+    return makeError("--threads and --emit=" + line.emit + " contradict each other", "",
+                     "threads share the work of a step that is compiled: --emit=object or shared, --device=cpu");
+  if (onlyPlans && device == "cuda")
+    return makeError("--device=cuda doesn't say whose speeds plans are made with", "", "say " + listGpus());
+  if (runs && !targetOf(device).empty())
+    return makeError("a step runs on the CPU or on this machine's GPU, not on --device=" + device, "",
+                     "say --device=cuda to run it on the GPU, or --emit=shared to write it for one");
+  bool oneTarget = llvm::is_contained({"ptx", "cubin"}, line.emit);
+  if ((oneTarget && targetOf(device).empty()) || (isKernelsOnly(line.emit) && device == "cpu"))
+    return makeError("--emit=" + line.emit + " needs a GPU to make code for, not --device=" + device, "",
+                     "say " + listGpus() + "; fatbin holds all of them");
+  return line.threadsGiven && !runs ? checkThreads(line) : std::nullopt;
 }
 
 namespace {
@@ -44,14 +85,11 @@ namespace {
 /// The files to be written and what makes them.
 class Emitter {
 public:
-  Emitter(const CommandLine &line, const EmitOptions &options)
-      : line(line), options(options), forGpu(emitsForGpu(line)), target(targetOf(line.options.device)) {}
+  explicit Emitter(const CommandLine &line) : line(line), forGpu(emitsForGpu(line)) {}
 
   /// Opens the files and finds what links, for compiling takes a while.
   std::optional<Error> prepare(const char *program) {
-    if (auto error = checkTarget())
-      return error;
-    std::vector<std::string> paths{options.output, line.planOut};
+    std::vector<std::string> paths{line.output, line.planOut};
     if (!isKernelsOnly(line.emit)) {
       if (auto error = prepareStep(program))
         return error;
@@ -62,17 +100,14 @@ public:
   }
 
   FailureOr<CompiledStep> compile(ModuleOp module, const Input &input) const {
-    CommandLine asked = line;
-    if (asked.options.device == "cuda")
-      asked.options.device = defaultGpu;
-    return compileStep(module, asked, input, {forGpu, options.threads, forGpu ? "" : entry});
+    return compileStep(module, line, input, {forGpu, line.threads, forGpu ? "" : entry});
   }
 
   LogicalResult write(CompiledStep &compiled, Location location) {
     FailureOr<std::string> text = makeFile(compiled.code, location);
     if (failed(text))
       return failure();
-    outputs.to(options.output) << *text;
+    outputs.to(line.output) << *text;
     if (!header.empty())
       outputs.to(header) << emitHeader(compiled.layout().program, entry, forGpu);
     for (const std::string &path : line.reports)
@@ -85,31 +120,26 @@ public:
   }
 
 private:
-  static void writeReport(std::ostream &out, StringRef path, const CompiledStep &compiled) {
+  void writeReport(std::ostream &out, StringRef path, const CompiledStep &compiled) const {
     if (path.ends_with(".json")) {
       std::ostringstream text;
       writeReportJson(text, compiled.report);
-      out << (compiled.gpuCalls ? addGpuCalls(text.str(), *compiled.gpuCalls) : text.str());
+      std::string json = addTargets(text.str(), codeTargets(line));
+      out << (compiled.gpuCalls ? addGpuCalls(json, *compiled.gpuCalls) : json);
       return;
     }
     writeReportText(out, compiled.report);
+    writeDevice(out << "\n", compiled.report, codeTargets(line));
     if (compiled.gpuCalls)
-      writeGpuCalls(out << "\n", *compiled.gpuCalls);
-  }
-
-  std::optional<Error> checkTarget() const {
-    if (!llvm::is_contained({"ptx", "cubin"}, line.emit) || !target.empty())
-      return std::nullopt;
-    return makeError("--emit=" + line.emit + " needs a GPU to make code for, not --device=" + line.options.device, "",
-                     "say --device=" + llvm::join(llvm::ArrayRef(cudaTargets), " or ") + "; fatbin holds all of them");
+      writeGpuCalls(out, *compiled.gpuCalls);
   }
 
   std::optional<Error> prepareStep(const char *program) {
-    entry = entryName(options.output);
+    entry = entryName(line.output);
     // A GPU's header brings both devices' functions.
     for (StringRef taken : {"remat_program_open", "remat_cuda_open"})
       if (entry + "_open" == taken)
-        return makeError("the entry point would be " + taken.str() + ", which is the runtime's", options.output,
+        return makeError("the entry point would be " + taken.str() + ", which is the runtime's", line.output,
                          "name the file otherwise");
     if (line.emit == "shared") {
       static int inThisProgram;
@@ -119,7 +149,7 @@ private:
         return found.error();
       linker = std::move(*found);
     }
-    llvm::SmallString<128> path(options.output);
+    llvm::SmallString<128> path(line.output);
     llvm::sys::path::replace_extension(path, "h");
     header = path.str();
     return std::nullopt;
@@ -127,7 +157,7 @@ private:
 
   FailureOr<std::string> makeFile(CompiledCode &code, Location location) {
     if (isKernelsOnly(line.emit))
-      return emitKernels(std::get<CudaStep>(code).kernels, line.emit, target);
+      return emitKernels(std::get<CudaStep>(code).kernels, line.emit, targetOf(line.options.device));
     std::vector<char> object;
     if (auto *step = std::get_if<CudaStep>(&code)) {
       if (failed(addBinary(*step, "fatbin")))
@@ -141,19 +171,14 @@ private:
     }
     if (!linker)
       return std::string(object.begin(), object.end());
-    Expected<std::string> shared = linker->link(object, entry, llvm::sys::path::filename(options.output));
+    Expected<std::string> shared = linker->link(object, entry, llvm::sys::path::filename(line.output));
     if (!shared)
       return printError(shared.error()), failure();
     return std::move(*shared);
   }
 
-  /// Whose speeds plans are made for where any GPU may run them.
-  static constexpr const char *defaultGpu = "sm_90";
-
   const CommandLine &line;
-  const EmitOptions &options;
   bool forGpu;
-  StringRef target;
   std::string entry; ///< Of objects and shared objects; known once prepared.
   std::optional<SharedLinker> linker;
   std::string header; ///< Its path.
@@ -162,29 +187,42 @@ private:
 
 } // namespace
 
-static LogicalResult emitClusters(ModuleOp module, const CommandLine &line, const EmitOptions &options) {
-  if (asksForAPlan(line) || !line.planOut.empty() || !line.reports.empty())
-    return printError("--emit=graph-json writes the clusters as they come, and plans nothing",
-                      "leave the planning flags out; remat-plan plans " + options.output +
-                          ", and --plan takes its plan"),
-           failure();
+/// Where no code is made there is nothing of a plan either.
+static std::optional<Error> checkClusters(const CommandLine &line) {
+  std::string flag = !line.planFile.empty()  ? "plan"
+                     : !line.planOut.empty() ? "plan-out"
+                     : !line.reports.empty() ? "report"
+                                             : line.planningFlag;
+  if (flag.empty())
+    return std::nullopt;
+  return makeError("--emit=graph-json writes the clusters as they come, and nothing of what --" + flag + " asks for",
+                   "", "leave it out; remat-plan plans " + line.output + ", and --plan takes its plan");
+}
+
+static LogicalResult emitClusters(ModuleOp module, const CommandLine &line) {
   Outputs outputs;
-  if (auto error = outputs.open({options.output}))
+  std::optional<Error> error = checkClusters(line);
+  if (!error)
+    error = outputs.open({line.output});
+  if (error)
     return printError(*error), failure();
-  FailureOr<Graph> graph = extractClusters(module, line, {.threads = options.threads});
+  FailureOr<Graph> graph = extractClusters(module, line, {.forGpu = emitsForGpu(line), .threads = line.threads});
   if (failed(graph))
     return failure();
-  writeGraph(outputs.to(options.output), *graph);
+  writeGraph(outputs.to(line.output), *graph);
   if (auto error = outputs.commit())
     return printError(*error), failure();
   return success();
 }
 
-LogicalResult emitStep(ModuleOp module, const CommandLine &line, const EmitOptions &options, const Input &input,
-                       const char *program) {
+LogicalResult emitStep(ModuleOp module, const CommandLine &asked, const Input &input, const char *program) {
+  CommandLine line = asked;
+  // Whose speeds plans are made with where any GPU may run them.
+  if (line.options.device == "cuda")
+    line.options.device = RematOptions().device;
   if (line.emit == "graph-json")
-    return emitClusters(module, line, options);
-  Emitter emitter(line, options);
+    return emitClusters(module, line);
+  Emitter emitter(line);
   if (auto error = emitter.prepare(program))
     return printError(*error), failure();
   FailureOr<CompiledStep> compiled = emitter.compile(module, input);
@@ -193,6 +231,7 @@ LogicalResult emitStep(ModuleOp module, const CommandLine &line, const EmitOptio
   if (!llvm::is_contained(line.reports, "-")) {
     writeReportSummary(std::cout, compiled->report);
     std::cout << "arena         " << compiled->layout().program.arenaBytes << " bytes\n";
+    writeDevice(std::cout, compiled->report, codeTargets(line));
   }
   if (!llvm::is_contained(line.reports, "-") && compiled->gpuCalls)
     writeGpuCalls(std::cout, *compiled->gpuCalls);

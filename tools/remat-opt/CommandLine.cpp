@@ -13,6 +13,8 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <sched.h>
+
 namespace cl = llvm::cl;
 
 namespace remat {
@@ -48,11 +50,27 @@ struct Flags {
                             cl::cat(planningCategory())};
   cl::opt<std::string> planOut{"plan-out", cl::desc("Write the plan"), cl::value_desc("FILE.json"),
                                cl::cat(planningCategory())};
+  cl::opt<int> threads{
+      "threads", cl::desc("Threads that share the work of a step for the CPU (default: the processors there are)"),
+      cl::value_desc("N"), cl::cat(planningCategory())};
 };
 
+/// LLVM's libraries register flags of their own, such as `threads` of ThinLTO; a name can only mean one thing.
+void forgetFlag(llvm::StringRef name) {
+  auto &registered = cl::getRegisteredOptions();
+  if (auto found = registered.find(name); found != registered.end())
+    found->second->removeArgument();
+}
+
 Flags &flags() {
+  [[maybe_unused]] static bool forgotten = (forgetFlag("threads"), true);
   static Flags all;
   return all;
+}
+
+int processors() {
+  cpu_set_t set;
+  return ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
 } // namespace
@@ -71,7 +89,25 @@ void printError(const Error &error) {
   printError(error.place.empty() ? error.message : error.place + ": " + error.message, error.note);
 }
 
-void registerPlanningFlags() { flags(); }
+void printRemark(llvm::StringRef message) { llvm::errs() << toolName() << ": remark: " << message << "\n"; }
+
+std::optional<Error> checkRange(const cl::opt<int> &flag, int most) {
+  if (flag.getNumOccurrences() == 0 || (flag >= 1 && flag <= most))
+    return std::nullopt;
+  return makeError("--" + flag.ArgStr.str() + "=" + std::to_string(flag) + " is out of range", "",
+                   "say a number from 1 to " + std::to_string(most));
+}
+
+void registerPlanningFlags() {
+  flags().device.setDescription(
+      theTool == Tool::Opt
+          ? "Whose speeds costs are made of, and what --emit makes code for: sm_80 (a100), sm_90 (h100; default), "
+            "sm_100 (b200), cpu, or a JSON file of speeds (code for the CPU); with --emit=object, shared or fatbin "
+            "also cuda, any of the GPUs, planned for sm_90"
+          : "Where the step runs: cpu (default) or cuda, this machine's GPU; or a JSON file, the CPU's speeds. With "
+            "--emit what code is made for, at whose speeds: cpu, sm_80 (a100), sm_90 (h100; default of ptx, cubin and "
+            "fatbin), sm_100 (b200), cuda, any of the GPUs, planned for sm_90, or a JSON file of speeds");
+}
 
 template <typename Flag, typename T>
 static void take(const Flag &flag, T &value, bool &given) {
@@ -128,12 +164,14 @@ static bool checkReport(llvm::StringRef report) {
   return false;
 }
 
-static bool anyFlagGiven(llvm::ArrayRef<llvm::StringRef> prefixes) {
+/// The first flag that is given and begins so; empty where none is.
+static std::string findFlag(llvm::ArrayRef<llvm::StringRef> prefixes) {
+  std::string first; // The registry is a hash table.
   for (auto &[name, option] : cl::getRegisteredOptions())
     if (option->getNumOccurrences() &&
         llvm::any_of(prefixes, [&](llvm::StringRef prefix) { return name.starts_with(prefix); }))
-      return true;
-  return false;
+      first = first.empty() ? name.str() : std::min(first, name.str());
+  return first;
 }
 
 /// LLVM takes the last of several values without a word.
@@ -163,17 +201,30 @@ std::optional<CommandLine> readPlanningFlags() {
   take(flags().report, result.reports, given);
   take(flags().plan, result.planFile, given);
   take(flags().planOut, result.planOut, given);
-  result.anyPrintingFlag = anyFlagGiven({"mlir-print", "mlir-elide"});
-  result.anyPassFlag = anyFlagGiven({"mlir-timing", "mlir-output-format", "mlir-print-ir-", "mlir-pass-",
-                                     "mlir-enable-debugger", "log-actions", "profile-actions", "dump-pass-pipeline"});
+  result.threads = processors();
+  take(flags().threads, result.threads, result.threadsGiven);
+  given |= result.threadsGiven;
+  result.printingFlag = findFlag({"mlir-print-assume", "mlir-print-debuginfo", "mlir-print-elements",
+                                  "mlir-print-local", "mlir-print-op-g", "mlir-print-skip", "mlir-print-unique",
+                                  "mlir-print-value", "mlir-pretty", "mlir-elide", "mlir-use-"});
+  result.passFlag = findFlag({"mlir-timing", "mlir-output-format", "mlir-print-ir-", "mlir-pass-",
+                              "mlir-enable-debugger", "mlir-very-unsafe", "log-", "profile-actions",
+                              "dump-pass-pipeline", "emit-bytecode", "elide-resource-data", "verify-roundtrip",
+                              "no-implicit-module", "run-reproducer", "output-split-marker"});
   bool emits = flags().emit.getNumOccurrences() > 0;
   if (!emits && theTool == Tool::Opt)
     result.emit = "mlir";
+  // A step runs on the CPU unless something else is said; kernels alone run on a GPU.
+  bool isForGpu = llvm::is_contained({"ptx", "cubin", "fatbin"}, result.emit);
+  if (theTool == Tool::Run && !isForGpu && flags().device.getNumOccurrences() == 0)
+    result.options.device = "cpu";
   if (!checkRepetitions() || (emits && !checkEmit(result.emit)) || !llvm::all_of(result.reports, checkReport))
     return std::nullopt;
   // Where nobody says anything it is 0 as well.
   if (flags().pareto.getNumOccurrences() && result.options.pareto == 0)
     return printError(paretoOutOfRange(0)), std::nullopt;
+  if (std::optional<Error> error = checkRange(flags().threads, 1024))
+    return printError(*error), std::nullopt;
   result.planningFlag = findPlanningFlag();
   if (!result.planFile.empty() && !result.planningFlag.empty()) {
     printError("--plan and --" + result.planningFlag + " contradict each other", "a plan file is applied as it is");

@@ -24,16 +24,19 @@ struct CommandLine {
   std::string emit;
   std::vector<std::string> reports; ///< FILE.json, FILE.txt or `-`; remat-run: FILE.trace.json too.
   std::string planFile, planOut;    ///< `--plan`, `--plan-out`; empty where not given.
+  /// Of a step for the CPU; where nothing is said, the processors there are.
+  int threads = 1;
+  bool threadsGiven = false;
   bool anyPlanningFlag = false;
   /// The first flag, by name, that says how to make a plan; empty where none is given.
   std::string planningFlag;
-  /// A flag says how to print, so that an unchanged module must be printed too.
-  bool anyPrintingFlag = false;
-  /// A flag asks something of MLIR's pass manager, such as `--mlir-timing`.
-  bool anyPassFlag = false;
+  /// The first flag that says how a module is printed, so that an unchanged one must be printed too.
+  std::string printingFlag;
+  /// The first flag that MLIR's own driver takes, such as `--mlir-timing`.
+  std::string passFlag;
 };
 
-/// Registers the planning flags; call it before the command line is parsed.
+/// Registers the planning flags of the tool (`setTool`); call it before the command line is parsed.
 void registerPlanningFlags();
 /// What `--help` lists them under.
 llvm::cl::OptionCategory &planningCategory();
@@ -50,11 +53,16 @@ std::optional<Error> checkFlagFiles(const CommandLine &line, std::vector<std::st
 void setTool(Tool tool);
 llvm::StringRef toolName();
 
+/// Error: a number that is given and isn't from 1 to `most`.
+std::optional<Error> checkRange(const llvm::cl::opt<int> &flag, int most);
+
 /// True for `--report`'s file with the times of a run.
 inline bool isTrace(llvm::StringRef report) { return report.ends_with(".trace.json"); }
 
 /// `remat-opt: error: …` and a note on standard error.
 void printError(llvm::StringRef message, llvm::StringRef note = {});
 void printError(const Error &error);
+/// `remat-opt: remark: …` on standard error.
+void printRemark(llvm::StringRef message);
 
 } // namespace remat

@@ -80,7 +80,12 @@ static std::string printModule(ModuleOp module, const CommandLine &line, const I
 static void writeReports(const CommandLine &line, const Report &report, Outputs &outputs) {
   for (const std::string &path : line.reports) {
     std::ostringstream text;
-    StringRef(path).ends_with(".json") ? writeReportJson(text, report) : writeReportText(text, report);
+    if (StringRef(path).ends_with(".json")) {
+      writeReportJson(text, report);
+    } else {
+      writeReportText(text, report);
+      writeDevice(text << "\n", report);
+    }
     if (isOnStderr(line, path))
       llvm::errs() << text.str();
     else
@@ -94,6 +99,7 @@ static void printSummary(const CommandLine &line, const Report &report) {
     return;
   std::ostringstream text;
   writeReportSummary(text, report);
+  writeDevice(text, report);
   (line.output == "-" ? llvm::errs() : llvm::outs()) << text.str();
 }
 
@@ -152,7 +158,7 @@ LogicalResult run(const CommandLine &line, const Input &input, ModuleOp module) 
     if (*rewritten)
       report.after.residualBytes = (*rewritten)->residualBytes;
     bool changed = rewritten->has_value();
-    bool asItCame = !changed && line.emit == "mlir" && !input.isBytecode() && !line.anyPrintingFlag;
+    bool asItCame = !changed && line.emit == "mlir" && !input.isBytecode() && line.printingFlag.empty();
     text = asItCame ? input.content : printModule(changed ? *extracted->module : module, line, input);
   }
   outputs.to(line.output) << text;

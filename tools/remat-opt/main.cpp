@@ -25,7 +25,6 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Threading.h"
 
 using namespace mlir;
 using namespace remat;
@@ -82,8 +81,7 @@ static LogicalResult runPlanning(const CommandLine &line, const Input &input, Di
     return failure();
   if (!emitsStep(line.emit))
     return run(line, input, *module);
-  int threads = int(llvm::hardware_concurrency().compute_thread_count());
-  return emitStep(*module, line, {line.output, threads}, input, program);
+  return emitStep(*module, line, input, program);
 }
 
 /// MLIR's own driver; its output appears whole or not at all too.
@@ -145,8 +143,32 @@ static std::optional<Error> checkInputsStay(const CommandLine &line) {
   return checkFlagFiles(line, std::move(paths));
 }
 
+/// LLVM's libraries bring over a thousand flags; --help-hidden lists them.
+static void hideFlagsOfLibraries() {
+  for (auto &[name, option] : llvm::cl::getRegisteredOptions())
+    if (!llvm::StringRef(name).starts_with("help") && name != "version")
+      option->setHiddenFlag(llvm::cl::Hidden);
+}
+
+/// What is known before the step is read.
+static std::optional<Error> checkFlags(const CommandLine &line, const MlirOptMainConfig &config) {
+  if (emitsStep(line.emit) && line.output == "-")
+    return makeError("--emit=" + line.emit + " needs a file to write", "", "say -o FILE");
+  if (line.anyPlanningFlag && !line.printingFlag.empty() && line.emit != "mlir")
+    return makeError("--" + line.printingFlag + " and --emit=" + line.emit + " contradict each other", "",
+                     "it says how a module is printed as text");
+  if (emitsStep(line.emit) && config.shouldEmitRemarks() && line.options.planOptions().hasLimit())
+    return makeError("remarks on a plan within a limit and --emit=" + line.emit + " contradict each other", "",
+                     "clusters are planned, not the ops that remarks speak of: --report=FILE.json says what is saved "
+                     "and recomputed, and without --emit there are remarks");
+  if (std::optional<Error> error = checkDevice(line))
+    return error;
+  return checkInputsStay(line);
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  hideFlagsOfLibraries();
   OutputFile::removeOnSignals();
   DialectRegistry registry;
   registerAllDialects(registry);
@@ -178,11 +200,7 @@ int main(int argc, char **argv) {
                "say --pass-pipeline='builtin.module(remat{policy=…},…)' to have both");
     return 1;
   }
-  if (emitsStep(line->emit) && line->output == "-") {
-    printError("--emit=" + line->emit + " needs a file to write", "say -o FILE");
-    return 1;
-  }
-  if (std::optional<Error> error = checkInputsStay(*line)) {
+  if (std::optional<Error> error = checkFlags(*line, config)) {
     printError(*error);
     return 1;
   }
@@ -190,17 +208,19 @@ int main(int argc, char **argv) {
   if (!input)
     return 1;
   // What MLIR's driver does around passes, it does around the pass `remat` too, which makes all but the reports.
-  bool asPass = config.shouldVerifyDiagnostics() || !config.inputSplitMarker().empty() || line->anyPassFlag;
-  if (asPass && (!line->reports.empty() || !line->planFile.empty() || !line->planOut.empty() || line->emit != "mlir")) {
-    printError(
-        "--report, --plan, --plan-out and --emit don't go with --split-input-file, --verify-diagnostics and what "
-        "is asked of the pass manager (--mlir-timing, --mlir-print-ir-after-all, …)",
-        "leave one or the other out");
+  bool asPass = config.shouldVerifyDiagnostics() || !config.inputSplitMarker().empty() || !line->passFlag.empty();
+  if (asPass && (!line->reports.empty() || !line->planFile.empty() || !line->planOut.empty() || line->emit != "mlir" ||
+                 line->options.pareto > 0)) {
+    printError("--report, --plan, --plan-out, --pareto and --emit don't go with " +
+                   (line->passFlag.empty() ? "--split-input-file and --verify-diagnostics" : "--" + line->passFlag),
+               "MLIR's own driver runs then, which knows none of them: leave one or the other out");
     return 1;
   }
   if (line->anyPlanningFlag && asPass)
     config.setPassPipelineSetupFn([&](PassManager &manager) {
       manager.addPass(createRematPass(line->options));
+      if (config.shouldDumpPassPipeline())
+        manager.dump();
       return success();
     });
   return failed(line->anyPlanningFlag && !asPass ? runPlanning(*line, *input, registry, config, argv[0])

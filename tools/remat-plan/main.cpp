@@ -56,6 +56,8 @@ Expected<PolicyPlan> loadPlan(const Graph &graph, const std::string &path) {
   if (!text)
     return std::move(text.error());
   auto plan = readLegalPlan(*text, graph);
+  if (!plan && plan.error().place == "cost_ns")
+    plan.error().note = "a plan for another device? make the graph with the --device that the plan was made for";
   if (!plan)
     return inPlanFile(std::move(plan.error()));
   return PolicyPlan{std::move(*plan), {}};

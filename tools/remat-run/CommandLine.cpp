@@ -11,8 +11,6 @@
 
 #include "llvm/Support/CommandLine.h"
 
-#include <sched.h>
-
 namespace cl = llvm::cl;
 
 namespace remat {
@@ -37,8 +35,6 @@ struct Flags {
                               cl::value_desc("FILE.npz|FILE.json"), cl::cat(category())};
   cl::opt<std::string> outputs{"outputs", cl::desc("Write the results"), cl::value_desc("FILE.npz"),
                                cl::cat(category())};
-  cl::opt<int> threads{"threads", cl::desc("Threads that share the work (default: the processors there are)"),
-                       cl::value_desc("N"), cl::cat(category())};
   cl::opt<int> repeat{"repeat", cl::desc("Run so often, and time each run"), cl::value_desc("N"), cl::init(1),
                       cl::cat(category())};
   cl::opt<bool> verify{"verify", cl::desc("Run the original too, and compare every result bit for bit"),
@@ -63,29 +59,9 @@ struct Flags {
                           cl::cat(category())};
 };
 
-/// LLVM's libraries register flags of their own, such as `threads` of ThinLTO; a name can only mean one thing.
-void forgetFlag(llvm::StringRef name) {
-  auto &registered = cl::getRegisteredOptions();
-  if (auto found = registered.find(name); found != registered.end())
-    found->second->removeArgument();
-}
-
 Flags &flags() {
-  [[maybe_unused]] static bool forgotten = (forgetFlag("threads"), true);
   static Flags all;
   return all;
-}
-
-int processors() {
-  cpu_set_t set;
-  return ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
-std::optional<Error> checkRange(const cl::opt<int> &flag, int most) {
-  if (flag.getNumOccurrences() == 0 || (flag >= 1 && flag <= most))
-    return std::nullopt;
-  return makeError("--" + flag.ArgStr.str() + "=" + std::to_string(flag) + " is out of range", "",
-                   "say a number from 1 to " + std::to_string(most));
 }
 
 /// What says how a step is run means nothing where none is.
@@ -111,8 +87,6 @@ std::optional<Error> checkFlags(bool runs) {
   if (runs && all.output.getNumOccurrences())
     return makeError("-o without --emit", "",
                      "--emit=object or shared writes the step, --outputs=FILE.npz what it computes");
-  if (auto error = checkRange(all.threads, 1024))
-    return error;
   if (auto error = checkRange(all.repeat, 1000000))
     return error;
   bool random = all.randomInputs.getNumOccurrences() > 0;
@@ -147,7 +121,6 @@ Expected<RunOptions> readRunFlags(bool runs) {
     options.randomSeed = all.randomInputs;
   options.expect = all.expect;
   options.outputs = all.outputs;
-  options.threads = all.threads.getNumOccurrences() ? int(all.threads) : processors();
   options.repeat = all.repeat;
   options.verify = all.verify;
   options.profile = all.profile.getNumOccurrences() > 0;

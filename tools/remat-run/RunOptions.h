@@ -26,7 +26,6 @@ struct RunOptions {
   std::optional<uint64_t> randomSeed;
   std::string expect;  ///< References: .npz, or .json with checksums; empty: none.
   std::string outputs; ///< An .npz file to write; empty: none.
-  int threads = 1;
   int repeat = 1;
   bool verify = false;     ///< Run the original too, and compare bit for bit.
   bool profile = false;    ///< Time every step.
@@ -44,7 +43,7 @@ struct RunOptions {
 void registerRunFlags();
 
 /// Reads the flags after the command line is parsed. `runs`: false where the program is only emitted, which needs `-o`
-/// and takes no flag of a run but `--threads`. Error: flags that contradict each other, values out of range, no inputs.
+/// and takes no flag of a run. Error: flags that contradict each other, values out of range, no inputs.
 Expected<RunOptions> readRunFlags(bool runs = true);
 
 } // namespace remat

@@ -10,6 +10,7 @@
 #include "Emit.h"
 #include "Gpu.h"
 #include "Outputs.h"
+#include "Planning.h"
 #include "Run.h"
 #include "remat/Cuda/Emit.h"
 
@@ -26,21 +27,28 @@
 using namespace mlir;
 using namespace remat;
 
-static void writeReport(std::ostream &out, StringRef path, const CompiledStep &compiled, const RunResult &result) {
+static void writeSummary(std::ostream &out, const CommandLine &line, const CompiledStep &compiled,
+                         const RunResult &result) {
+  writeRunSummary(out, result);
+  writeDevice(out, compiled.report, codeTargets(line));
+  if (compiled.gpuCalls)
+    writeGpuCalls(out, *compiled.gpuCalls);
+}
+
+static void writeReport(std::ostream &out, StringRef path, const CommandLine &line, const CompiledStep &compiled,
+                        const RunResult &result) {
   if (isTrace(path))
     return writeChromeTrace(out, *result.profile);
   if (path.ends_with(".json")) {
     std::ostringstream text;
     writeReportJson(text, compiled.report);
-    std::string json = addRunMembers(text.str(), result);
+    std::string json = addTargets(addRunMembers(text.str(), result), codeTargets(line));
     out << (compiled.gpuCalls ? addGpuCalls(json, *compiled.gpuCalls) : json);
     return;
   }
   writeReportText(out, compiled.report);
   out << "\n";
-  writeRunSummary(out, result);
-  if (compiled.gpuCalls)
-    writeGpuCalls(out, *compiled.gpuCalls);
+  writeSummary(out, line, compiled, result);
 }
 
 static LogicalResult open(const CommandLine &line, const RunOptions &options, Outputs &outputs) {
@@ -55,15 +63,13 @@ static LogicalResult write(const CommandLine &line, const RunOptions &options, c
                            const RunResult &result, Outputs &outputs) {
   writeRunFiles(options, result, outputs);
   for (const std::string &path : line.reports)
-    writeReport(outputs.to(path), path, compiled, result);
+    writeReport(outputs.to(path), path, line, compiled, result);
   if (!line.planOut.empty())
     outputs.to(line.planOut) << compiled.plan;
   if (std::optional<Error> error = outputs.commit())
     return printError(*error), failure();
   if (!llvm::is_contained(line.reports, "-"))
-    writeRunSummary(std::cout, result);
-  if (!llvm::is_contained(line.reports, "-") && compiled.gpuCalls)
-    writeGpuCalls(std::cout, *compiled.gpuCalls);
+    writeSummary(std::cout, line, compiled, result);
   return success();
 }
 
@@ -91,7 +97,7 @@ static FailureOr<std::unique_ptr<Runner>> load(CompiledCode code, const RunOptio
 
 static LogicalResult loadOriginal(std::unique_ptr<Runner> &runner, ModuleOp module, const CommandLine &line,
                                   const RunOptions &options, StringRef gpu) {
-  FailureOr<CompiledCode> code = compileOriginal(module, line.options, {!gpu.empty(), options.threads});
+  FailureOr<CompiledCode> code = compileOriginal(module, line.options, {!gpu.empty(), line.threads});
   if (failed(code))
     return failure();
   FailureOr<std::unique_ptr<Runner>> loaded = load(std::move(*code), options, gpu, module.getLoc());
@@ -126,7 +132,7 @@ static LogicalResult runStep(ModuleOp module, const CommandLine &line, const Run
   if (options.verify && !gpu.empty() && failed(loadOriginal(target.reference, module, line, options, "")))
     return failure();
   auto begin = std::chrono::steady_clock::now();
-  FailureOr<CompiledStep> compiled = compileStep(module, line, input, {!gpu.empty(), options.threads});
+  FailureOr<CompiledStep> compiled = compileStep(module, line, input, {!gpu.empty(), line.threads});
   if (failed(compiled))
     return failure();
   FailureOr<std::unique_ptr<Runner>> rewritten = load(std::move(compiled->code), options, gpu, module.getLoc());
@@ -157,13 +163,19 @@ static Expected<RunOptions> readOptions(const CommandLine &line) {
 }
 
 /// Flags that only one of the devices knows.
-static std::optional<Error> checkDeviceFlags(const RunOptions &options, bool onGpu) {
+static std::optional<Error> checkDeviceFlags(const CommandLine &line, const RunOptions &options) {
+  bool onGpu = line.options.device == "cuda";
   for (auto [flag, isGiven] : {std::pair("--cuda-graph", options.cudaGraph), {"--allow-tf32", options.allowTf32}})
     if (isGiven && !onGpu)
       return makeError(std::string(flag) + " without --device=cuda", "", "it says how a GPU runs the step");
   if (onGpu && options.profile)
     return makeError("--profile and --device=cuda contradict each other", "",
-                     "it times the CPU's steps; nsys profile shows those of a GPU");
+                     "it and --report=FILE.trace.json time the CPU's steps; nsys profile shows those of a GPU");
+  // With --verify the original runs on the CPU, too.
+  if (onGpu && line.threadsGiven && !options.verify)
+    return makeError("--threads and --device=cuda contradict each other", "",
+                     "threads share the work of a step on the CPU; leave it out, or add --verify, which runs the "
+                     "original there");
   return std::nullopt;
 }
 
@@ -192,8 +204,10 @@ static std::optional<Error> checkPareto(const CommandLine &line) {
 
 /// What is known before the step is read.
 static std::optional<Error> checkFlags(const CommandLine &line, const RunOptions &options) {
+  if (auto error = checkDevice(line))
+    return error;
   if (line.emit.empty()) {
-    if (auto error = checkDeviceFlags(options, line.options.device == "cuda"))
+    if (auto error = checkDeviceFlags(line, options))
       return error;
     if (auto error = checkPareto(line))
       return error;
@@ -216,8 +230,8 @@ int main(int argc, char **argv) {
   Expected<RunOptions> options = readOptions(*line);
   if (!options)
     return printError(options.error()), 1;
-  if (llvm::cl::getRegisteredOptions()["device"]->getNumOccurrences() == 0)
-    line->options.device = "cpu";
+  line->input = options->program;
+  line->output = options->output;
   std::string gpu;
   if (auto error = checkFlags(*line, *options))
     return printError(*error), 1;
@@ -237,7 +251,7 @@ int main(int argc, char **argv) {
   context.allowUnregisteredDialects();
   context.printOpOnDiagnostic(false);
   context.loadAllAvailableDialects();
-  std::optional<Input> input = readInput(options->program);
+  std::optional<Input> input = readInput(line->input);
   if (!input)
     return 1;
   llvm::SourceMgr sources;
@@ -246,6 +260,5 @@ int main(int argc, char **argv) {
   OwningOpRef<ModuleOp> module = parseModule(sources, &context, *input);
   if (!module)
     return 1;
-  return failed(runs ? runStep(*module, *line, *options, *input, gpu)
-                     : emitStep(*module, *line, {options->output, options->threads}, *input, argv[0]));
+  return failed(runs ? runStep(*module, *line, *options, *input, gpu) : emitStep(*module, *line, *input, argv[0]));
 }
