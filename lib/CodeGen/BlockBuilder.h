@@ -24,6 +24,7 @@ namespace remat {
 /// What all blocks of a function share.
 struct ProgramParts {
   KernelTable &kernels;
+  int64_t enoughBytes = 0; ///< The arena need not be smaller.
   runtime::Program program = {};
   llvm::SmallVector<int> parents = {}; ///< By slot: the slot that its offset is relative to, or -1.
   bool provenPacking = true;

@@ -74,7 +74,8 @@ LogicalResult BlockBuilder::finish() {
     if (item.innerArena)
       add(*item.innerArena, i, i);
   }
-  Expected<ArenaPlan> plan = packArena(buffers, ArenaOptions());
+  // The arenas of loops and branches lie in that of the step.
+  Expected<ArenaPlan> plan = packArena(buffers, {.enoughBytes = outer ? 0 : parts.enoughBytes});
   if (!plan)
     return emitError(block.getParentOp()->getLoc()) << plan.error().message;
   for (auto [slot, offset] : llvm::zip(packed, plan->offsets))

@@ -73,8 +73,8 @@ static LogicalResult addSignature(func::FuncOp function, runtime::Program &progr
   return success();
 }
 
-FailureOr<BuiltProgram> buildProgram(func::FuncOp function, KernelTable &kernels) {
-  ProgramParts parts{kernels};
+FailureOr<BuiltProgram> buildProgram(func::FuncOp function, KernelTable &kernels, int64_t enoughBytes) {
+  ProgramParts parts{kernels, enoughBytes};
   parts.program.threads = kernels.target.threads();
   parts.program.name = function.getName().str();
   if (failed(addSignature(function, parts.program)))

@@ -35,6 +35,6 @@ struct BuiltProgram {
 /// it; a function's result takes that of a donated argument the same way. A loop's carried values have one place each,
 /// which the loop's body writes where nobody reads the old value any more, and copies to otherwise. Emits an error at
 /// an op that no step can do.
-mlir::FailureOr<BuiltProgram> buildProgram(mlir::func::FuncOp function, KernelTable &kernels);
+mlir::FailureOr<BuiltProgram> buildProgram(mlir::func::FuncOp function, KernelTable &kernels, int64_t enoughBytes = 0);
 
 } // namespace remat

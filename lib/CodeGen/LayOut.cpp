@@ -64,44 +64,45 @@ public:
   PlanLayouts(func::FuncOp function, const ClusterGraph &clusters, const BuiltProgram &given, KernelTable &kernels)
       : function(function), clusters(clusters), given(given), kernels(kernels) {}
 
-  FailureOr<int64_t> measure(const Plan &plan) {
+  FailureOr<int64_t> measure(const Plan &plan, int64_t enoughBytes) {
     if (std::optional<Error> error = verify(clusters.graph, plan))
       return function.emitError() << "the plan of the clusters breaks a rule: " << error->place << ": "
                                   << error->message;
     if (isAsGiven(plan))
       return given.program.arenaBytes;
-    if (plan.steps != last.steps && failed(build(plan)))
+    if ((plan.steps != last.steps || enoughBytes != last.enoughBytes) && failed(build(plan, enoughBytes)))
       return failure();
     return last.built.program.arenaBytes;
   }
 
+  /// As large as it was when it was measured.
+  FailureOr<int64_t> measureAgain(const Plan &plan) { return measure(plan, last.enoughBytes); }
+
   bool isAsGiven(const Plan &plan) const { return plan.steps == programOrder(clusters.graph).steps; }
 
-  /// The layout, and the copy that it is of. The plan was measured.
-  FailureOr<std::pair<BuiltProgram, OwningOpRef<func::FuncOp>>> take(const Plan &plan) {
-    if (plan.steps != last.steps && failed(build(plan)))
-      return failure();
-    return std::pair(std::move(last.built), std::move(last.copy));
-  }
+  /// The layout of the plan that was measured last and isn't as given, and the copy that it is of.
+  std::pair<BuiltProgram, OwningOpRef<func::FuncOp>> take() { return {std::move(last.built), std::move(last.copy)}; }
 
 private:
-  LogicalResult build(const Plan &plan) {
+  LogicalResult build(const Plan &plan, int64_t enoughBytes) {
     last = {};
+    last.enoughBytes = enoughBytes;
     IRMapping mapping;
     OwningOpRef<func::FuncOp> copy = cast<func::FuncOp>(function->clone(mapping));
     applyClusterPlan(*copy, llvm::map_to_vector(clusters.ops, [&](Operation *op) { return mapping.lookup(op); }), plan);
-    FailureOr<BuiltProgram> built = buildProgram(*copy, kernels);
+    FailureOr<BuiltProgram> built = buildProgram(*copy, kernels, enoughBytes);
     if (failed(built))
       return failure();
     int64_t plannedPeakBytes = simulate(clusters.graph, plan).peakBytes;
     if (built->livePeakBytes > plannedPeakBytes)
       return function.emitError() << "the planned clusters need " << built->livePeakBytes << " bytes, their plan "
                                   << plannedPeakBytes;
-    last = {plan.steps, std::move(copy), std::move(*built)};
+    last = {enoughBytes, plan.steps, std::move(copy), std::move(*built)};
     return success();
   }
 
   struct Layout {
+    int64_t enoughBytes = 0;
     std::vector<OpId> steps;
     OwningOpRef<func::FuncOp> copy;
     BuiltProgram built;
@@ -123,17 +124,14 @@ static LogicalResult layOutPlanned(func::FuncOp function, const ClusterPhases &p
   if (failed(clusters))
     return failure();
   PlanLayouts layouts(function, *clusters, built, kernels);
-  auto measure = [&](const Plan &plan) { return layouts.measure(plan); };
+  auto measure = [&](const Plan &plan, int64_t enoughBytes) { return layouts.measure(plan, enoughBytes); };
   FailureOr<Plan> plan = options.planClusters(clusters->graph, measure);
-  if (failed(plan) || failed(measure(*plan)))
+  if (failed(plan) || failed(layouts.measureAgain(*plan)))
     return failure();
   step.givenPeakBytes = built.livePeakBytes;
   if (layouts.isAsGiven(*plan))
     return success();
-  auto taken = layouts.take(*plan);
-  if (failed(taken))
-    return failure();
-  std::tie(built, step.planned) = std::move(*taken);
+  std::tie(built, step.planned) = layouts.take();
   return success();
 }
 

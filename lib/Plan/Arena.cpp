@@ -229,12 +229,12 @@ void packParts(Problem &problem, const ArenaOptions &options) {
   int64_t effort = options.effort, none = 0;
   for (Part &part : problem.parts) {
     // The live peak of the whole is the height that every part may have.
-    packByOrders(part, problem.livePeak, options.seed, none);
+    packByOrders(part, std::max(problem.livePeak, options.enoughBytes / problem.unitBytes), options.seed, none);
     parts.push_back(&part);
   }
   std::ranges::sort(parts, {}, [](const Part *part) { return std::pair(-part->height(), part->numbers.front()); });
   bool hasCapacity = options.capacity.has_value();
-  int64_t target = hasCapacity ? problem.capacity : problem.bound();
+  int64_t target = hasCapacity ? problem.capacity : std::max(problem.bound(), options.enoughBytes / problem.unitBytes);
   for (Part *part : parts) {
     if (part->height() > target)
       lower(*part, target, hasCapacity, options.seed, effort);

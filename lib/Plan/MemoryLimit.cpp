@@ -92,9 +92,14 @@ static Error belowFloor(const Graph &graph, int64_t limitBytes, const PeakBound 
 
 static Expected<LimitedPlan> pickExact(const Graph &graph, std::vector<ExactPlan> front, int64_t limitBytes,
                                        const LimitOptions &options) {
-  for (ExactPlan &point : front)
-    if (point.peakBytes <= limitBytes)
-      return LimitedPlan{{std::move(point.plan), point.peakBytes, point.extraCost}, point.extraCost};
+  auto first = std::ranges::find_if(front, [&](const ExactPlan &point) { return point.peakBytes <= limitBytes; });
+  if (first != front.end()) {
+    LimitedPlan result{{std::move(first->plan), first->peakBytes, first->extraCost}, first->extraCost};
+    if (options.keepsFurther)
+      for (ExactPlan &point : std::ranges::subrange(std::next(first), front.end()))
+        result.further.push_back({std::move(point.plan), point.peakBytes, point.extraCost});
+    return result;
+  }
   return Error{formatText("no plan fits into {} bytes: {} needs at least {}", limitBytes, nameOf(options.order),
                           front.back().peakBytes),
                {},
@@ -312,11 +317,29 @@ private:
   }
 
   Expected<LimitedPlan> result(double bound) const {
-    if (const PlanFront::Point *point = best())
-      return LimitedPlan{searcher.toPlan(*point), bound, searcher.isInterrupted()};
+    if (const PlanFront::Point *point = best()) {
+      LimitedPlan found{searcher.toPlan(*point), bound, searcher.isInterrupted()};
+      if (options.keepsFurther)
+        found.further = belowPeak(point->peakBytes);
+      return found;
+    }
     if (searcher.isInterrupted())
       return planLarge(graph, costs, limitBytes, options);
     return noneFound(graph, limitBytes, searcher.lowestPeak(), options);
+  }
+
+  std::vector<FrontPlan> belowPeak(int64_t bytes) const {
+    PlanFront below;
+    for (const PlanFront *part : {&front, &starts, &downhill})
+      for (const PlanFront::Point &point : part->points())
+        if (point.peakBytes < bytes)
+          below.add(point);
+    std::vector<FrontPlan> plans;
+    static constexpr size_t most = 16;
+    for (const PlanFront::Point &point : below.points())
+      if (plans.size() < most)
+        plans.push_back(searcher.toPlan(point));
+    return plans;
   }
 
   const Graph &graph;
@@ -352,9 +375,19 @@ static Expected<LimitedPlan> orAsChain(const Graph &graph, std::span<const doubl
   std::optional<size_t> number = chain ? chain->find(limitBytes) : std::nullopt;
   if (!number || (found && found->best.extraCost <= chain->points()[*number].extraCost))
     return found;
-  auto [peakBytes, extraCost] = chain->points()[*number];
-  FrontPlan best{chain->plan(*number), peakBytes, extraCost};
-  return found ? LimitedPlan{std::move(best), found->extraCostBound, found->interrupted} : LimitedPlan{std::move(best)};
+  auto toPlan = [&](size_t point) {
+    return FrontPlan{chain->plan(point), chain->points()[point].peakBytes, chain->points()[point].extraCost};
+  };
+  LimitedPlan result{toPlan(*number)};
+  if (found) {
+    result.extraCostBound = found->extraCostBound;
+    result.interrupted = found->interrupted;
+  }
+  static constexpr size_t mostFurther = 8;
+  if (options.keepsFurther)
+    for (size_t i = *number + 1; i < std::min(chain->points().size(), *number + 1 + mostFurther); ++i)
+      result.further.push_back(toPlan(i));
+  return result;
 }
 
 /// Adds the chain's plans within the rungs.

@@ -7,6 +7,7 @@
 
 #include "PlanWithLimit.h"
 
+#include "ArenaLimit.h"
 #include "PolicyPlan.h"
 #include "Size.h"
 #include "Stopper.h"
@@ -202,7 +203,8 @@ Expected<PolicyPlan> planWithLimit(const Graph &graph, const PlanOptions &option
   if (!search)
     return search.error();
   std::vector<double> costs = costsOf(graph, options);
-  Expected<LimitedPlan> found = planMemoryLimit(graph, costs, *limit, *search);
+  Expected<LimitedPlan> found = options.arenaOf ? planArenaLimit(graph, costs, *limit, *search, options.arenaOf)
+                                                : planMemoryLimit(graph, costs, *limit, *search);
   if (!found)
     return found.error();
   LimitOutcome outcome;

@@ -103,7 +103,8 @@ static std::string more(const Report &report, double overheadCost, double overhe
 }
 
 static void writeLimit(std::ostream &out, const Report &report) {
-  out << formatText("the limit of {} is kept{}\n", bytesCell(*report.memoryLimitBytes), ifInterrupted(report));
+  std::string arena = report.arenaBytes ? formatText(": the arena takes {}", bytesCell(*report.arenaBytes)) : "";
+  out << formatText("the limit of {} is kept{}{}\n", bytesCell(*report.memoryLimitBytes), arena, ifInterrupted(report));
   std::string_view plans = report.order == "given" ? "plan in the given order" : "plan";
   if (report.gap && *report.gap == 0)
     out << formatText("optimal: no {} costs less\n", plans);

@@ -114,17 +114,15 @@ public:
       : module(module), line(line), input(input), options(options) {}
 
   FailureOr<CompiledStep> run() {
-    if (line.options.planOptions().hasLimit())
-      return withinLimit();
-    if (plansClusters())
-      return onClusters(line);
+    if (line.options.planOptions().hasLimit() || isClusterPlan(line.planFile))
+      return onClusters();
     FailureOr<CompiledStep> step = onGraph(line);
     if (failed(step) || line.options.policy != "sqrt-n" || isKept(*step))
       return step;
     std::string graphPeak = peaks(*step);
     // The names of --keep and --recompute are those of the graph's values.
     if (line.options.keep.empty() && line.options.recompute.empty()) {
-      FailureOr<CompiledStep> planned = onClusters(line);
+      FailureOr<CompiledStep> planned = onClusters();
       if (failed(planned))
         return failure();
       if (isKept(*planned)) {
@@ -137,9 +135,6 @@ public:
   }
 
 private:
-  /// Whether what is asked for can be planned on clusters alone.
-  bool plansClusters() const { return isClusterPlan(line.planFile); }
-
   static bool isKept(const CompiledStep &step) {
     return !step.givenPeakBytes || step.layout().livePeakBytes <= *step.givenPeakBytes;
   }
@@ -190,47 +185,16 @@ private:
     return finish(std::move(result), compile(extracted->function, options));
   }
 
-  /// The limit holds for the packed arena: where that is larger than the peak, there is less for the plan.
-  FailureOr<CompiledStep> withinLimit() const {
-    static constexpr int maxTries = 6;
-    CommandLine asked = line;
-    std::optional<int64_t> limitBytes;
-    for (int i = 0; i < maxTries; ++i) {
-      FailureOr<CompiledStep> step = onClusters(asked);
-      if (failed(step))
-        return failure();
-      int64_t triedBytes = *step->report.memoryLimitBytes;
-      if (!limitBytes)
-        limitBytes = triedBytes;
-      step->report.memoryLimitBytes = *limitBytes;
-      // A bound for plans within fewer bytes is none for those within the limit.
-      if (i > 0) {
-        step->report.lowerBoundCostNs.reset();
-        step->report.lowerBoundFlops.reset();
-        step->report.gap.reset();
-      }
-      int64_t excessBytes = *step->report.arenaBytes - *limitBytes;
-      if (excessBytes <= 0)
-        return step;
-      asked.options.memoryLimit = std::to_string(std::max<int64_t>(1, triedBytes - excessBytes));
-      asked.options.deviceMemory.clear();
-    }
-    InFlightDiagnostic diag = module.emitError()
-                              << "no plan was found whose arena fits into " << *limitBytes << " bytes";
-    diag.attachNote() << "allow more, or search longer with --effort";
-    return diag;
-  }
-
-  FailureOr<CompiledStep> onClusters(const CommandLine &asked) const {
-    FailureOr<ExtractedModule> extracted = extract(asked);
+  FailureOr<CompiledStep> onClusters() const {
+    FailureOr<ExtractedModule> extracted = extract(line);
     if (failed(extracted))
       return failure();
     CompiledStep result;
     LayoutOptions planning;
     planning.device = &extracted->extractOptions.device;
-    planning.planClusters = [&](const Graph &graph, ArenaMeasure) -> FailureOr<Plan> {
+    planning.planClusters = [&](const Graph &graph, ArenaMeasure measure) -> FailureOr<Plan> {
       auto begin = std::chrono::steady_clock::now();
-      FailureOr<PolicyPlan> planned = planClusters(asked, graph, extracted->function.getLoc());
+      FailureOr<PolicyPlan> planned = planClusters(graph, measure, extracted->function.getLoc());
       if (failed(planned))
         return failure();
       note(result, graph, *planned, "clusters", extracted->extractOptions, secondsSince(begin));
@@ -242,11 +206,19 @@ private:
     return finish(std::move(result), std::move(code));
   }
 
-  FailureOr<PolicyPlan> planClusters(const CommandLine &asked, const Graph &graph, Location location) const {
-    if (!asked.planFile.empty())
-      return readPlanFile(asked, graph);
+  /// A limit holds for the arena.
+  FailureOr<PolicyPlan> planClusters(const Graph &graph, ArenaMeasure measure, Location location) const {
+    if (!line.planFile.empty())
+      return readPlanFile(line, graph);
     SearchWatch watch;
-    Expected<PolicyPlan> planned = plan(graph, watched(asked.options, watch).planOptions());
+    PlanOptions planOptions = watched(line.options, watch).planOptions();
+    planOptions.arenaOf = [&](const Plan &plan, int64_t enoughBytes) -> Expected<int64_t> {
+      FailureOr<int64_t> bytes = measure(plan, enoughBytes);
+      if (failed(bytes))
+        return makeError("the step can't be laid out as planned");
+      return *bytes;
+    };
+    Expected<PolicyPlan> planned = plan(graph, planOptions);
     if (!planned)
       return remat::emitError(location, planned.error());
     return std::move(*planned);

@@ -23,9 +23,9 @@
 namespace remat {
 
 /// Lays a step out as a plan of its clusters says, which must be legal (`verify`), and gives the arena's size in bytes.
-/// That is less than the plan's peak where results take the place of inputs, and more where lifetimes don't pack.
-/// Emits an error for a plan that breaks a rule.
-using ArenaMeasure = llvm::function_ref<mlir::FailureOr<int64_t>(const Plan &)>;
+/// That is less than the plan's peak where results take the place of inputs, and more where lifetimes don't pack; it
+/// need not be less than `enoughBytes`. Emits an error for a plan that breaks a rule.
+using ArenaMeasure = llvm::function_ref<mlir::FailureOr<int64_t>(const Plan &, int64_t enoughBytes)>;
 
 /// Plans the clusters of a step: every value of the graph is one that is really stored. Emits an error where there is
 /// no plan; what it returns must be legal.

@@ -27,6 +27,8 @@ struct ArenaOptions {
   int64_t alignment = 64;
   /// The most bytes the arena may have. Without it the arena is made as small as the effort allows.
   std::optional<int64_t> capacity = std::nullopt;
+  /// Nothing is gained below so many bytes.
+  int64_t enoughBytes = 0;
   /// How long to search where the greedy packings are too large; 100 million are one or two seconds.
   int64_t effort = 100'000'000;
   uint64_t seed = 1;

@@ -38,6 +38,7 @@ struct LimitOptions {
   /// Ends the search early: the best plan so far is the result. Looked at many times a second.
   const std::atomic<bool> *interrupt = nullptr;
   std::function<void(const SearchProgress &)> progress = {};
+  bool keepsFurther = false; ///< Whether `LimitedPlan::further` is wanted.
 };
 
 /// A plan of the front: none that was found is as cheap with as low a peak.
@@ -53,6 +54,8 @@ struct LimitedPlan {
   /// where only 0 is known for graphs too large for an exact search.
   double extraCostBound = 0;
   bool interrupted = false;
+  /// Some of what was found besides: plans with lower peaks, each cheaper and larger than the next.
+  std::vector<FrontPlan> further = {};
 };
 
 /// The cheapest plan with a peak of at most `limitBytes` that the search finds. It looks at fixed limits at and below

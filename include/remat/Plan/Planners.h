@@ -72,6 +72,9 @@ Expected<PolicyPlan> planPolicy(const Graph &graph, const PolicyRequest &request
 /// above the peak of the program order (which is then the plan). `keep`, `recompute` and `prune` as above.
 Expected<PolicyPlan> planSqrtN(const Graph &graph, const PolicyRequest &request);
 
+/// Bytes of the arena of a step that runs the plan; nothing has to be gained below `enoughBytes`.
+using ArenaOf = std::function<Expected<int64_t>(const Plan &, int64_t enoughBytes)>;
+
 /// What the tools take from the command line.
 struct PlanOptions {
   std::string policy = "save-everything";
@@ -90,6 +93,8 @@ struct PlanOptions {
   /// Not text: LimitOptions'.
   const std::atomic<bool> *interrupt = nullptr;
   std::function<void(const SearchProgress &)> progress = {};
+  /// A limit is on what this says, instead of the peak.
+  ArenaOf arenaOf = {};
 
   bool hasLimit() const { return !memoryLimit.empty() || !deviceMemory.empty(); }
   bool searches() const { return hasLimit() || pareto > 0; }
