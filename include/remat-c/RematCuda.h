@@ -4,17 +4,25 @@
 \*===----------------------------------------------------------------------===*/
 /*
  * A step for a GPU is an image (the program: its steps, buffers and constants as bytes) and code (how its kernels are
- * launched, and a fat binary). Link libRematCudaRuntime, libRematCudaProgram, libRematRuntime and the C++ library; the CUDA driver, cuBLASLt
- * and cuDNN are loaded when a step first runs. Opening a step and asking for sizes need neither of them.
+ * launched, and a fat binary). `remat-opt step.mlir --emit=object --device=h100 -o step.o` writes an object that holds
+ * both, and step.h beside it, which declares the object's one function:
  *
- *   remat_cuda_program *program = remat_cuda_open(image, image_size, code, code_size, NULL);
+ *   remat_cuda_program *step_open(const remat_cuda_options *options);
+ *
+ * It is remat_cuda_open of the two. Link the object with libRematCudaRuntime, libRematCudaProgram, libRematRuntime and
+ * the C++ library; --emit=shared has done so already. The CUDA driver, cuBLASLt and cuDNN are loaded when a step first
+ * runs. Opening a step and asking for sizes need none of them.
+ *
+ *   remat_cuda_options options = {.graph = 1};
+ *   remat_cuda_program *program = step_open(&options);
  *   if (program)
  *     cuMemAlloc(&arena, remat_cuda_arena_bytes(program));
  *   if (!program || remat_cuda_run(program, arguments, results, arena, stream) != 0)
  *     fprintf(stderr, "%s\n", remat_cuda_error());
  *
- * A program is used by one thread at a time. No function throws or ends the process; a null program is an error, with 0
- * for what is counted or asked, -1 for bytes.
+ * A program is used by one thread at a time. No function throws or ends the process. A null pointer that isn't allowed
+ * here and a number out of range are errors, which remat_cuda_error tells; what is counted or asked is then 0, bytes
+ * are -1.
  */
 #ifndef REMAT_C_REMATCUDA_H
 #define REMAT_C_REMATCUDA_H
@@ -34,7 +42,7 @@ typedef uint64_t remat_device_pointer;
 typedef struct remat_cuda_options {
   /* What dlopen loads; NULL: libcuda.so.1, libcublasLt.so.13 and libcudnn.so.9. Copied. */
   const char *driver, *blaslt, *cudnn;
-  /* The device whose primary context is used where the thread has no current context. */
+  /* The device whose primary context is used where the thread has no current context; not negative. */
   int device;
   /* 1: dots and convolutions of f32 may round their inputs to TF32. */
   int allow_tf32;
@@ -62,7 +70,7 @@ void remat_cuda_close(remat_cuda_program *program);
 
 size_t remat_cuda_argument_count(const remat_cuda_program *program);
 size_t remat_cuda_result_count(const remat_cuda_program *program);
-/* 0, or -1 for an index beyond the last. */
+/* 0, or -1: an error, as of an index beyond the last. */
 int remat_cuda_argument(const remat_cuda_program *program, size_t index, remat_tensor *tensor);
 int remat_cuda_result(const remat_cuda_program *program, size_t index, remat_tensor *tensor);
 /* 1 where a run overwrites the argument, because a result takes its place. */

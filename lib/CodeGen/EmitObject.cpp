@@ -55,18 +55,19 @@ public:
     size_t count;
   };
 
-  /// `symbol` hands the data and their counts to the runtime's function `open`; `nulls` null pointers follow.
-  void addEntry(StringRef symbol, StringRef open, ArrayRef<Counted> data, unsigned nulls = 0) {
+  /// `symbol` hands the data and their counts to the runtime's function `open`, and behind them the `pointers` that it
+  /// is given itself.
+  void addEntry(StringRef symbol, StringRef open, ArrayRef<Counted> data, unsigned pointers = 0) {
     Type size = builder.getI64Type();
-    auto entry = LLVM::LLVMFuncOp::create(builder, loc, symbol, LLVM::LLVMFunctionType::get(pointer, {}));
+    SmallVector<Type> given(pointers, pointer);
+    auto entry = LLVM::LLVMFuncOp::create(builder, loc, symbol, LLVM::LLVMFunctionType::get(pointer, given));
     OpBuilder body = OpBuilder::atBlockBegin(entry.addEntryBlock(builder));
     SmallVector<Value> arguments;
     for (const Counted &each : data) {
       arguments.push_back(LLVM::AddressOfOp::create(body, loc, each.data));
       arguments.push_back(LLVM::ConstantOp::create(body, loc, size, body.getI64IntegerAttr(int64_t(each.count))));
     }
-    for (unsigned i = 0; i < nulls; ++i)
-      arguments.push_back(LLVM::ZeroOp::create(body, loc, pointer));
+    llvm::append_range(arguments, entry.getArguments());
     auto type = LLVM::LLVMFunctionType::get(pointer, llvm::to_vector(ValueRange(arguments).getTypes()));
     auto call = LLVM::CallOp::create(body, loc, LLVM::LLVMFuncOp::create(builder, loc, open, type), arguments);
     LLVM::ReturnOp::create(body, loc, call.getResult());
@@ -98,7 +99,7 @@ OwningOpRef<ModuleOp> makeGpuEntryPoint(Location location, const runtime::Progra
   LLVM::GlobalOp image = appender.addBytes("remat_image", bytes);
   LLVM::GlobalOp codeBytes = appender.addBytes("remat_code", code);
   appender.addEntry((entry + "_open").str(), "remat_cuda_open", {{image, bytes.size()}, {codeBytes, code.size()}},
-                    /*nulls=*/1);
+                    /*pointers=*/1);
   return module;
 }
 

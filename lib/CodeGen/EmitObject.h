@@ -20,7 +20,7 @@ namespace remat {
 void addEntryPoint(mlir::ModuleOp module, const runtime::Program &program, llvm::StringRef entry);
 
 /// The same for a GPU: a module of its own with the program as an image, its GPU code as bytes (CudaCode.h) and
-/// `remat_cuda_program *ENTRY_open(void)`, as remat-c/RematCuda.h describes them.
+/// `remat_cuda_program *ENTRY_open(const remat_cuda_options *)`, as remat-c/RematCuda.h describes them.
 mlir::OwningOpRef<mlir::ModuleOp> makeGpuEntryPoint(mlir::Location location, const runtime::Program &program,
                                                     llvm::ArrayRef<char> code, llvm::StringRef entry);
 

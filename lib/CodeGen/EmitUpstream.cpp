@@ -125,6 +125,52 @@ static void expandStridedCopies(func::FuncOp function) {
   });
 }
 
+/// Whether the maps other than the given one name every loop, so that its operand needs no shape.
+static bool hasShapeWithout(linalg::GenericOp op, OpOperand &operand) {
+  llvm::SmallBitVector seen(op.getNumLoops());
+  for (OpOperand &other : op->getOpOperands())
+    if (&other != &operand)
+      for (AffineExpr expression : op.getMatchingIndexingMap(&other).getResults())
+        if (auto dim = dyn_cast<AffineDimExpr>(expression))
+          seen.set(dim.getPosition());
+  return seen.all();
+}
+
+/// Bufferization makes a global of a constant tensor, which would stay behind in the temporary module. A splat is read
+/// as a scalar where an elementwise op reads it, and is a fill anywhere else.
+static LogicalResult rebuildConstants(func::FuncOp function) {
+  SmallVector<arith::ConstantOp> constants;
+  function.walk([&](arith::ConstantOp constant) {
+    if (isa<RankedTensorType>(constant.getType()))
+      constants.push_back(constant);
+  });
+  for (arith::ConstantOp constant : constants) {
+    auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
+    if (!splat)
+      return constant.emitError() << "a constant of type " << constant.getType()
+                                  << " inside a kernel has more than one value; expected it as an input of the kernel";
+    auto type = cast<RankedTensorType>(constant.getType());
+    OpBuilder builder(constant);
+    Location loc = constant.getLoc();
+    Value scalar = arith::ConstantOp::create(builder, loc, splat.getSplatValue<TypedAttr>());
+    for (OpOperand &use : llvm::make_early_inc_range(constant->getUses())) {
+      auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
+      if (!reader || !reader.isDpsInput(&use) || !hasShapeWithout(reader, use))
+        continue;
+      SmallVector<AffineMap> maps = reader.getIndexingMapsArray();
+      maps[use.getOperandNumber()] = AffineMap::get(reader.getNumLoops(), 0, reader.getContext());
+      reader.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
+      use.set(scalar);
+    }
+    if (!constant->use_empty()) {
+      Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
+      constant->getResult(0).replaceAllUsesWith(linalg::FillOp::create(builder, loc, scalar, empty).getResult(0));
+    }
+    constant.erase();
+  }
+  return success();
+}
+
 static LogicalResult bufferize(ModuleOp module) {
   PassManager manager(module.getContext());
   manager.addPass(bufferization::createEmptyTensorEliminationPass());
@@ -140,7 +186,7 @@ FailureOr<EmittedKernel> emitUpstream(ModuleOp module, KernelOp kernel, StringRe
   result.symbol = symbol.str();
   OwningOpRef<ModuleOp> own = ModuleOp::create(kernel.getLoc());
   func::FuncOp function = makeFunction(*own, kernel, (symbol + "_body").str());
-  if (failed(bufferize(*own)))
+  if (failed(rebuildConstants(function)) || failed(bufferize(*own)))
     return failure();
   expandStridedCopies(function);
   FailureOr<int64_t> scratch = collectScratch(function);

@@ -75,13 +75,20 @@ public:
     return last.built.program.arenaBytes;
   }
 
-  /// As large as it was when it was measured.
-  FailureOr<int64_t> measureAgain(const Plan &plan) { return measure(plan, last.enoughBytes); }
-
   bool isAsGiven(const Plan &plan) const { return plan.steps == programOrder(clusters.graph).steps; }
 
-  /// The layout of the plan that was measured last and isn't as given, and the copy that it is of.
-  std::pair<BuiltProgram, OwningOpRef<func::FuncOp>> take() { return {std::move(last.built), std::move(last.copy)}; }
+  /// The layout of a plan, and the copy that it is of. Its arena is as small as can be, and no larger than it was when
+  /// the plan was measured.
+  FailureOr<std::pair<BuiltProgram, OwningOpRef<func::FuncOp>>> take(const Plan &plan) {
+    if (failed(measure(plan, last.enoughBytes)))
+      return failure();
+    Layout fitting = std::move(last);
+    bool mayShrink = fitting.enoughBytes > 0 && !fitting.built.provenPacking;
+    if (mayShrink && failed(build(plan, 0)))
+      return failure();
+    Layout &best = mayShrink && last.built.program.arenaBytes < fitting.built.program.arenaBytes ? last : fitting;
+    return std::pair(std::move(best.built), std::move(best.copy));
+  }
 
 private:
   LogicalResult build(const Plan &plan, int64_t enoughBytes) {
@@ -126,12 +133,15 @@ static LogicalResult layOutPlanned(func::FuncOp function, const ClusterPhases &p
   PlanLayouts layouts(function, *clusters, built, kernels);
   auto measure = [&](const Plan &plan, int64_t enoughBytes) { return layouts.measure(plan, enoughBytes); };
   FailureOr<Plan> plan = options.planClusters(clusters->graph, measure);
-  if (failed(plan) || failed(layouts.measureAgain(*plan)))
+  if (failed(plan))
     return failure();
   step.givenPeakBytes = built.livePeakBytes;
   if (layouts.isAsGiven(*plan))
     return success();
-  std::tie(built, step.planned) = layouts.take();
+  auto taken = layouts.take(*plan);
+  if (failed(taken))
+    return failure();
+  std::tie(built, step.planned) = std::move(*taken);
   return success();
 }
 

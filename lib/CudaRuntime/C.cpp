@@ -55,12 +55,31 @@ static CudaOptions optionsOf(const remat_cuda_options *given) {
   return options;
 }
 
+static std::optional<Error> refuseNull(const void *pointer, const char *what) {
+  return pointer ? std::nullopt : std::optional(Error{"the " + std::string(what) + " is null"});
+}
+
+/// `what`: `argument` or `result`.
+static std::optional<Error> refuseBeyond(const std::vector<Program::Value> &values, size_t index, const char *what) {
+  if (index < values.size())
+    return std::nullopt;
+  return Error{"there is no " + std::string(what) + " " + std::to_string(index) + ": the program has " +
+               std::to_string(values.size())};
+}
+
 const char *remat_cuda_error(void) { return lastError.c_str(); }
 
 remat_cuda_program *remat_cuda_open(const void *image, size_t image_size, const void *code, size_t code_size,
                                     const remat_cuda_options *options) {
   std::unique_ptr<remat_cuda_program> opened;
   (void)guarded([&]() -> std::optional<Error> {
+    if (auto error = refuseNull(image, "image"))
+      return error;
+    if (auto error = refuseNull(code, "code"))
+      return error;
+    if (options && options->device < 0)
+      return Error{"expected a device's number, found: " + std::to_string(options->device), "",
+                   "0 is the first device"};
     Expected<Program> program = readProgram({static_cast<const char *>(image), image_size});
     if (!program)
       return program.error();
@@ -79,7 +98,7 @@ remat_cuda_program *remat_cuda_open(const void *image, size_t image_size, const 
 void remat_cuda_close(remat_cuda_program *program) { delete program; }
 
 /// For functions that take a program that may not have been opened.
-static std::optional<Error> refuseNull(const remat_cuda_program *program) {
+static std::optional<Error> refuseUnopened(const remat_cuda_program *program) {
   return program ? std::nullopt : std::optional(Error{"the program is null", "", "remat_cuda_open says why"});
 }
 
@@ -88,7 +107,7 @@ template <typename T, typename Read>
 static T ask(const remat_cuda_program *program, T otherwise, Read read) {
   T found = otherwise;
   (void)guarded([&]() -> std::optional<Error> {
-    if (auto error = refuseNull(program))
+    if (auto error = refuseUnopened(program))
       return error;
     found = read(*program->executable);
     return std::nullopt;
@@ -102,18 +121,44 @@ size_t remat_cuda_argument_count(const remat_cuda_program *program) {
 size_t remat_cuda_result_count(const remat_cuda_program *program) {
   return ask(program, size_t(0), [](const CudaExecutable &step) { return step.program().results.size(); });
 }
-int remat_cuda_argument(const remat_cuda_program *program, size_t index, remat_tensor *tensor) {
-  return ask(program, -1,
-             [&](const CudaExecutable &step) { return describe(step.program().arguments, index, tensor); });
-}
-int remat_cuda_result(const remat_cuda_program *program, size_t index, remat_tensor *tensor) {
-  return ask(program, -1, [&](const CudaExecutable &step) { return describe(step.program().results, index, tensor); });
-}
-int remat_cuda_argument_is_overwritten(const remat_cuda_program *program, size_t index) {
-  return ask(program, 0, [&](const CudaExecutable &step) {
-    return int(std::ranges::binary_search(step.overwrittenArguments(), index));
+
+/// Describes one of the program's `values`; `what` they are.
+static int describeValue(const remat_cuda_program *program, std::vector<Program::Value> Program::*values, size_t index,
+                         remat_tensor *tensor, const char *what) {
+  return guarded([&]() -> std::optional<Error> {
+    if (auto error = refuseUnopened(program))
+      return error;
+    const std::vector<Program::Value> &list = program->executable->program().*values;
+    if (auto error = refuseBeyond(list, index, what))
+      return error;
+    if (auto error = refuseNull(tensor, "tensor"))
+      return error;
+    (void)describe(list, index, tensor);
+    return std::nullopt;
   });
 }
+
+int remat_cuda_argument(const remat_cuda_program *program, size_t index, remat_tensor *tensor) {
+  return describeValue(program, &Program::arguments, index, tensor, "argument");
+}
+int remat_cuda_result(const remat_cuda_program *program, size_t index, remat_tensor *tensor) {
+  return describeValue(program, &Program::results, index, tensor, "result");
+}
+
+int remat_cuda_argument_is_overwritten(const remat_cuda_program *program, size_t index) {
+  int found = 0;
+  (void)guarded([&]() -> std::optional<Error> {
+    if (auto error = refuseUnopened(program))
+      return error;
+    const CudaExecutable &step = *program->executable;
+    if (auto error = refuseBeyond(step.program().arguments, index, "argument"))
+      return error;
+    found = int(std::ranges::binary_search(step.overwrittenArguments(), index));
+    return std::nullopt;
+  });
+  return found;
+}
+
 int64_t remat_cuda_arena_bytes(const remat_cuda_program *program) {
   return ask(program, int64_t(-1), [](const CudaExecutable &step) { return step.program().arenaBytes; });
 }
@@ -136,7 +181,7 @@ static std::optional<Error> load(remat_cuda_program &program) {
 
 int remat_cuda_load(remat_cuda_program *program) {
   return guarded([&]() -> std::optional<Error> {
-    if (auto error = refuseNull(program))
+    if (auto error = refuseUnopened(program))
       return error;
     return load(*program);
   });
@@ -145,14 +190,17 @@ int remat_cuda_load(remat_cuda_program *program) {
 int remat_cuda_run(remat_cuda_program *program, const remat_device_pointer *arguments, remat_device_pointer *results,
                    remat_device_pointer arena, void *stream) {
   return guarded([&]() -> std::optional<Error> {
-    if (auto error = refuseNull(program))
+    if (auto error = refuseUnopened(program))
       return error;
+    size_t count = program->executable->program().arguments.size();
+    if (count > 0)
+      if (auto error = refuseNull(arguments, "list of arguments"))
+        return error;
     if (auto error = load(*program))
       return error;
-    size_t count = remat_cuda_argument_count(program);
     if (auto error = program->context->run({arguments, count}, arena, stream))
       return error;
-    for (size_t i = 0; results && i < remat_cuda_result_count(program); ++i)
+    for (size_t i = 0; results && i < program->executable->program().results.size(); ++i)
       results[i] = program->context->result(i);
     return std::nullopt;
   });
@@ -160,7 +208,9 @@ int remat_cuda_run(remat_cuda_program *program, const remat_device_pointer *argu
 
 int remat_cuda_memory_used(const remat_cuda_program *program, remat_cuda_memory *memory) {
   return guarded([&]() -> std::optional<Error> {
-    if (auto error = refuseNull(program))
+    if (auto error = refuseUnopened(program))
+      return error;
+    if (auto error = refuseNull(memory, "memory to fill in"))
       return error;
     if (!program->context)
       return Error{"the program isn't loaded", "", "run it, or call remat_cuda_load, first"};

@@ -40,26 +40,19 @@ public:
       return givenArena.error();
     if (*givenArena <= limitBytes)
       return LimitedPlan{{std::move(given), givenPeak, 0}};
-    int64_t peakLimit = limitBytes, saved = givenPeak - *givenArena;
+    // What the arena of the step as it came saves over its peak, those of plans save, too, as a rule.
+    int64_t peakLimit = limitBytes + std::max<int64_t>(0, givenPeak - *givenArena);
     for (int i = 0; i < maxTries && (i == 0 || !isInterrupted()); ++i) {
       double costBefore = best ? best->extraCost : std::numeric_limits<double>::infinity();
       Expected<LimitedPlan> found = planMemoryLimit(graph, costs, peakLimit, options);
       std::optional<int64_t> next;
       if (found) {
-        if (peakLimit <= limitBytes && !bound)
-          bound = found->extraCostBound;
         Expected<std::optional<int64_t>> tried = take(std::move(*found), peakLimit);
         if (!tried)
           return tried.error();
         next = *tried;
       } else {
-        // Where no peak is within the limit, an arena may be.
-        if (i == 0)
-          failure = found.error();
         low = std::max(low.value_or(0), peakLimit);
-        next = high        ? std::optional((peakLimit + *high) / 2)
-               : saved > 0 ? std::optional(peakLimit + saved)
-                           : std::nullopt;
       }
       if (!next || (low && *next <= *low) || (high && *next >= *high))
         next = low && high && *high - *low > closeBytes ? std::optional((*low + *high) / 2) : std::nullopt;
@@ -82,7 +75,7 @@ private:
   /// promises more.
   Expected<std::optional<int64_t>> take(LimitedPlan found, int64_t peakLimit) {
     interrupted |= found.interrupted;
-    double costBound = peakLimit > limitBytes ? found.extraCostBound : bound.value_or(0);
+    double costBound = found.extraCostBound;
     Expected<int64_t> arena = arenaOf(found.best.plan, limitBytes);
     if (!arena)
       return arena.error();
@@ -121,12 +114,18 @@ private:
   Expected<LimitedPlan> result() {
     if (best)
       return LimitedPlan{std::move(*best), bestBound, interrupted || isInterrupted()};
-    if (failure)
-      return std::move(*failure);
-    return Error{formatText("no plan was found whose arena fits into {} bytes{}", limitBytes,
-                            isInterrupted() ? " before the search was ended" : ""),
-                 {},
-                 "allow more, or search longer with --effort"};
+    if (isInterrupted())
+      return Error{formatText("the search ended before it found a plan whose arena fits into {} bytes", limitBytes),
+                   {},
+                   "give it more time"};
+    int64_t floor =
+        (options.order == ExecutionOrder::Given ? boundPeakGivenOrder(graph) : boundPeakFreeOrder(graph)).bytes;
+    return Error{
+        formatText("found no plan whose arena fits into {} bytes; it is not proven that there is none", limitBytes),
+        {},
+        formatText("plans that give every value a place need at least {}, arenas may take less; allow more, or "
+                   "search longer with --effort",
+                   floor)};
   }
 
   const Graph &graph;
@@ -136,10 +135,8 @@ private:
   const LimitOptions &options;
   const ArenaOf &arenaOf;
   std::optional<int64_t> low, high; ///< Peaks whose plan fits, or which have none; and whose plan doesn't.
-  std::optional<double> bound;      ///< Of plans with a peak within the limit.
   std::optional<FrontPlan> best;
   double bestBound = 0;
-  std::optional<Error> failure; ///< Where no plan has a peak within the limit.
   bool interrupted = false;
 };
 

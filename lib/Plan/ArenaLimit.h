@@ -13,8 +13,7 @@
 namespace remat {
 
 /// The cheapest plan that is found whose arena takes at most `limitBytes`. The bound is one on plans whose peak is at
-/// most that, or at most the plan's where that is higher. Error: what `arenaOf` says; no plan has a peak within the
-/// limit; or no arena of one that was found is.
+/// most the plan's. Error: what `arenaOf` says; or no arena of a plan that was found is within the limit.
 Expected<LimitedPlan> planArenaLimit(const Graph &graph, std::span<const double> costByOp, int64_t limitBytes,
                                      LimitOptions options, const ArenaOf &arenaOf);
 

@@ -210,8 +210,9 @@ Expected<PolicyPlan> planWithLimit(const Graph &graph, const PlanOptions &option
   LimitOutcome outcome;
   outcome.limitBytes = *limit;
   outcome.order = search->order;
-  outcome.peakBound =
-      (search->order == ExecutionOrder::Given ? boundPeakGivenOrder(graph) : boundPeakFreeOrder(graph)).bytes;
+  if (!options.arenaOf)
+    outcome.peakBound =
+        (search->order == ExecutionOrder::Given ? boundPeakGivenOrder(graph) : boundPeakFreeOrder(graph)).bytes;
   outcome.costBound = found->extraCostBound;
   for (double cost : costs)
     outcome.costBound += cost;

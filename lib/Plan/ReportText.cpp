@@ -95,7 +95,7 @@ static std::string_view waysOut(std::string_view policy) {
 }
 
 static std::string_view ifInterrupted(const Report &report) {
-  return report.interrupted ? "; the search was interrupted" : "";
+  return report.interrupted ? "; the search was ended early" : "";
 }
 
 static std::string more(const Report &report, double overheadCost, double overheadFlops) {
@@ -103,9 +103,14 @@ static std::string more(const Report &report, double overheadCost, double overhe
 }
 
 static void writeLimit(std::ostream &out, const Report &report) {
-  std::string arena = report.arenaBytes ? formatText(": the arena takes {}", bytesCell(*report.arenaBytes)) : "";
+  bool isOnArena = report.arenaBytes.has_value();
+  std::string arena;
+  if (isOnArena)
+    arena = formatText(": the arena takes {} (peaks count a place for every value)", bytesCell(*report.arenaBytes));
   out << formatText("the limit of {} is kept{}{}\n", bytesCell(*report.memoryLimitBytes), arena, ifInterrupted(report));
-  std::string_view plans = report.order == "given" ? "plan in the given order" : "plan";
+  std::string plans = report.order == "given" ? "plan in the given order" : "plan";
+  if (isOnArena && report.overheadCost > 0)
+    plans += " with no higher peak";
   if (report.gap && *report.gap == 0)
     out << formatText("optimal: no {} costs less\n", plans);
   else if (report.order == "free")

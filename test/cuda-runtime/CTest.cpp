@@ -68,6 +68,52 @@ TEST_F(CudaCTest, aNullProgramIsAnError) {
   EXPECT_STREQ(remat_cuda_error(), "the program is null (remat_cuda_open says why)");
 }
 
+/// Expects that the last call failed with this text.
+void expectError(const char *text) { EXPECT_STREQ(remat_cuda_error(), text); }
+
+TEST_F(CudaCTest, nullPointersAreErrors) {
+  EXPECT_EQ(remat_cuda_open(nullptr, 8, "no code", 7, nullptr), nullptr);
+  expectError("the image is null");
+  EXPECT_EQ(remat_cuda_open("no image", 8, nullptr, 7, nullptr), nullptr);
+  expectError("the code is null");
+  remat_cuda_close(nullptr);
+  open(&fake);
+  EXPECT_EQ(remat_cuda_argument(program, 0, nullptr), -1);
+  expectError("the tensor is null");
+  EXPECT_EQ(remat_cuda_result(program, 0, nullptr), -1);
+  expectError("the tensor is null");
+  EXPECT_EQ(remat_cuda_run(program, nullptr, nullptr, 0, nullptr), -1);
+  expectError("the list of arguments is null");
+  EXPECT_EQ(fakecuda::countCalls("cuInit"), 0);
+  ASSERT_EQ(remat_cuda_load(program), 0) << remat_cuda_error();
+  EXPECT_EQ(remat_cuda_memory_used(program, nullptr), -1);
+  expectError("the memory to fill in is null");
+  remat_device_pointer none = 0;
+  EXPECT_EQ(remat_cuda_run(program, &none, nullptr, 0, nullptr), -1);
+  expectError("argument 0 'x': the argument is null");
+}
+
+// The program has one argument and one result.
+TEST_F(CudaCTest, numbersOutOfRangeAreErrors) {
+  open(&fake);
+  remat_tensor tensor;
+  EXPECT_EQ(remat_cuda_argument(program, 1000, &tensor), -1);
+  expectError("there is no argument 1000: the program has 1");
+  EXPECT_EQ(remat_cuda_result(program, 1, &tensor), -1);
+  expectError("there is no result 1: the program has 1");
+  EXPECT_EQ(remat_cuda_argument_is_overwritten(program, 1), 0);
+  expectError("there is no argument 1: the program has 1");
+  remat_device_pointer odd = 8, x = 256;
+  EXPECT_EQ(remat_cuda_run(program, &odd, nullptr, 0, nullptr), -1);
+  expectError("argument 0 'x': the argument isn't at a multiple of 16 (copy it to memory of its own)");
+  EXPECT_EQ(remat_cuda_run(program, &x, nullptr, 128, nullptr), -1);
+  expectError("the caller's arena isn't at a multiple of 256");
+  std::vector<char> image = writeProgram(chainProgram(5)), code = writeCudaCode(chainCode(5));
+  fake.device = -1;
+  EXPECT_EQ(remat_cuda_open(image.data(), image.size(), code.data(), code.size(), &fake), nullptr);
+  expectError("expected a device's number, found: -1 (0 is the first device)");
+}
+
 TEST_F(CudaCTest, runsInTheCallersArena) {
   open(&fake);
   EXPECT_EQ(fakecuda::countCalls("cuInit"), 0);

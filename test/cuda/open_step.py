@@ -10,7 +10,7 @@ library = ctypes.CDLL(sys.argv[1])
 library.remat_cuda_error.restype = ctypes.c_char_p
 library.remat_cuda_arena_bytes.restype = ctypes.c_int64
 library.step_open.restype = ctypes.c_void_p
-program = ctypes.c_void_p(library.step_open())
+program = ctypes.c_void_p(library.step_open(None))
 assert program, library.remat_cuda_error()
 planned = json.load(open(sys.argv[2]))["after"]["arena_bytes"]
 arena = library.remat_cuda_arena_bytes(program)

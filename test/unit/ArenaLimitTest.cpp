@@ -74,17 +74,30 @@ TEST_F(ArenaLimitTest, FitsArenasIntoLessThanAnyPeak) {
 }
 
 TEST_F(ArenaLimitTest, SaysWhyThereIsNone) {
+  std::string notProven = " bytes; it is not proven that there is none";
   auto tooLarge = planWithin(peak / 10 * 7, [&](int64_t) { return peak; });
   ASSERT_FALSE(tooLarge);
   EXPECT_EQ(tooLarge.error().message,
-            "no plan was found whose arena fits into " + std::to_string(peak / 10 * 7) + " bytes");
+            "found no plan whose arena fits into " + std::to_string(peak / 10 * 7) + notProven);
+  // A floor of peaks is none of arenas.
   auto belowFloor = planWithin(1000, [](int64_t bytes) { return bytes; });
   ASSERT_FALSE(belowFloor);
-  EXPECT_EQ(belowFloor.error().message, planWithin(1000).error().message);
+  EXPECT_EQ(belowFloor.error().message, "found no plan whose arena fits into 1000" + notProven);
+  EXPECT_TRUE(belowFloor.error().note.starts_with("plans that give every value a place need at least " +
+                                                  std::to_string(boundPeakFreeOrder(graph).bytes)))
+      << belowFloor.error().note;
   PlanOptions options;
   options.memoryLimit = "70%";
   options.arenaOf = [](const Plan &, int64_t) -> Expected<int64_t> { return makeError("no layout"); };
   EXPECT_EQ(plan(graph, options).error().message, "no layout");
+}
+
+TEST_F(ArenaLimitTest, StartsWithWhatTheStepAsItCameSaves) {
+  // At the floor of peaks a plan is dear, and within the same bytes an arena has room for a cheap one.
+  int64_t saved = peak / 5, limit = boundPeakFreeOrder(graph).bytes * 102 / 100;
+  auto planned = planWithin(limit, [&](int64_t bytes) { return bytes - saved; }), byPeak = planWithin(limit + saved);
+  ASSERT_TRUE(planned && byPeak);
+  EXPECT_LE(costOf(planned->plan), costOf(byPeak->plan) * 1.01);
 }
 
 } // namespace

@@ -434,7 +434,7 @@ TEST(MemoryLimit, AnInterruptedFrontSaysSo) {
     Report report = makeReport(graph, *planned, {});
     std::ostringstream text, json, plans;
     writeReportText(text, report);
-    EXPECT_NE(text.str().find("smallest; the search was interrupted\n"), std::string::npos) << text.str();
+    EXPECT_NE(text.str().find("smallest; the search was ended early\n"), std::string::npos) << text.str();
     writeReportJson(json, report);
     EXPECT_NE(json.str().find("\"interrupted\": true"), std::string::npos);
     writePlans(plans, graph, planned->front, planned->interrupted);

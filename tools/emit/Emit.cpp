@@ -75,8 +75,9 @@ std::optional<Error> checkDevice(const CommandLine &line) {
                      "say --device=cuda to run it on the GPU, or --emit=shared to write it for one");
   bool oneTarget = llvm::is_contained({"ptx", "cubin"}, line.emit);
   if ((oneTarget && targetOf(device).empty()) || (isKernelsOnly(line.emit) && device == "cpu"))
-    return makeError("--emit=" + line.emit + " needs a GPU to make code for, not --device=" + device, "",
-                     "say " + listGpus() + "; fatbin holds all of them");
+    return makeError("--emit=" + line.emit + " needs " + (device == "cuda" ? "one" : "a") +
+                         " GPU to make code for, not --device=" + device,
+                     "", "say " + listGpus() + "; fatbin holds all of them");
   return line.threadsGiven && !runs ? checkThreads(line) : std::nullopt;
 }
 
@@ -141,6 +142,10 @@ private:
       if (entry + "_open" == taken)
         return makeError("the entry point would be " + taken.str() + ", which is the runtime's", line.output,
                          "name the file otherwise");
+    // A device takes what is written and keeps nothing, but a header beside it would stay.
+    if (llvm::sys::fs::exists(line.output) && !llvm::sys::fs::is_regular_file(line.output))
+      return makeError("a header is written beside a step, and this is no file", line.output,
+                       "say -o FILE." + std::string(line.emit == "shared" ? "so" : "o"));
     if (line.emit == "shared") {
       static int inThisProgram;
       Expected<SharedLinker> found =

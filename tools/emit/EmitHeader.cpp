@@ -46,7 +46,11 @@ std::string emitHeader(const runtime::Program &program, const std::string &name,
   text += " * Results:\n" + listValues(program.results) + " */\n";
   text += "#ifndef " + guard + "_H\n#define " + guard + "_H\n\n#include \"" + include + "\"\n\n";
   text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
-  text += (forGpu ? "remat_cuda_program *" : "remat_program *") + name + "_open(void);\n\n";
+  if (forGpu)
+    text += "/* `options` may be NULL: the defaults. NULL: an error. */\nremat_cuda_program *" + name +
+            "_open(const remat_cuda_options *options);\n\n";
+  else
+    text += "remat_program *" + name + "_open(void);\n\n";
   text += "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
   return text;
 }

@@ -16,7 +16,8 @@ namespace remat {
 /// A C identifier made of a file's name: `out/my-step.o` gives `my_step`.
 std::string entryName(const std::string &path);
 
-/// The header beside an emitted object: declares `remat_program *NAME_open(void)`, and lists the arguments and results.
+/// The header beside an emitted object: declares NAME_open, which for a GPU takes the options, and lists the arguments
+/// and results.
 std::string emitHeader(const runtime::Program &program, const std::string &name, bool forGpu);
 
 } // namespace remat

@@ -48,8 +48,8 @@ mlir::FailureOr<std::string> emitKernels(GpuKernels &kernels, llvm::StringRef ki
 /// Makes the binary of the step's code: machine code for one target (`cubin`), or a `fatbin` for all. Emits errors.
 mlir::LogicalResult addBinary(CudaStep &step, llvm::StringRef kind, llvm::StringRef target = {});
 
-/// An object file for this machine's CPU that holds the step, its code and `ENTRY_open` (remat-c/RematCuda.h).
-/// Precondition: the code has its binary. Emits errors.
+/// An object file for this machine's CPU that holds the step, its code and `ENTRY_open`, which takes the options
+/// (remat-c/RematCuda.h). Precondition: the code has its binary. Emits errors.
 mlir::FailureOr<std::vector<char>> emitCudaObject(const CudaStep &step, llvm::StringRef entry, mlir::Location location);
 
 } // namespace remat

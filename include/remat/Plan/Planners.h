@@ -36,8 +36,11 @@ std::string_view toString(Reason reason);
 /// What a search under a memory limit knows of its plan.
 struct LimitOutcome {
   int64_t limitBytes = 0;
-  int64_t peakBound = 0; ///< No plan of the class has a lower peak.
-  double costBound = 0;  ///< No plan of the class costs less; in the unit of the cost.
+  /// No plan of the class has a lower peak; nothing where the limit is on arenas.
+  std::optional<int64_t> peakBound = {};
+  /// No plan of the class, or of those whose peak is no higher where the limit is on arenas, costs less; in the unit of
+  /// the cost.
+  double costBound = 0;
   ExecutionOrder order = ExecutionOrder::Free;
 };
 
