@@ -7,7 +7,6 @@
 
 #include "remat/Plan/Arena.h"
 #include "ArenaParts.h"
-#include "Random.h"
 #include "Text.h"
 
 #include <algorithm>
@@ -153,14 +152,10 @@ bool isSearchable(const Part &part) { return part.items.size() <= maxSearchItems
 bool searchAt(Part &part, int64_t height, uint64_t seed, int64_t &effort) {
   std::vector<int64_t> offsets;
   SearchOutcome outcome = searchArena(part.items, part.sectionCount, height, seed, effort, offsets);
-  if (outcome == SearchOutcome::Found) {
-    int64_t found = 0;
-    for (size_t i = 0; i < offsets.size(); ++i)
-      found = std::max(found, offsets[i] + part.items[i].units);
-    part.best = {std::move(offsets), found};
-  } else if (outcome == SearchOutcome::Impossible) {
+  if (outcome == SearchOutcome::Found)
+    part.best = makePacking(part.items, std::move(offsets));
+  else if (outcome == SearchOutcome::Impossible)
     part.bound = std::max(part.bound, height + 1);
-  }
   return outcome != SearchOutcome::OutOfEffort;
 }
 

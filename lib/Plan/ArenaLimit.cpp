@@ -118,8 +118,7 @@ private:
       return Error{formatText("the search ended before it found a plan whose arena fits into {} bytes", limitBytes),
                    {},
                    "give it more time"};
-    int64_t floor =
-        (options.order == ExecutionOrder::Given ? boundPeakGivenOrder(graph) : boundPeakFreeOrder(graph)).bytes;
+    int64_t floor = boundPeak(graph, options.order).bytes;
     return Error{
         formatText("found no plan whose arena fits into {} bytes; it is not proven that there is none", limitBytes),
         {},

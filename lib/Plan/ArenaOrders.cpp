@@ -36,6 +36,13 @@ static double disturb(double weight, double most, Random &random) {
   return random.chance(0.5) ? weight * factor : weight / factor;
 }
 
+ItemPacking makePacking(std::span<const ArenaItem> items, std::vector<int64_t> offsets) {
+  int64_t height = 0;
+  for (size_t i = 0; i < items.size(); ++i)
+    height = std::max(height, offsets[i] + items[i].units);
+  return {std::move(offsets), height};
+}
+
 OrderPacker::OrderPacker(std::span<const ArenaItem> items, uint32_t sectionCount)
     : items(items), filler(items, sectionCount), order(items.size()), weights(items.size()) {}
 
@@ -46,13 +53,10 @@ void OrderPacker::pack(int64_t &effort) {
       return weights[a] > weights[b];
     return items[a].units != items[b].units ? items[a].units > items[b].units : a < b;
   });
-  std::vector<int64_t> offsets = filler.fill(order, effort);
-  int64_t height = 0;
-  for (size_t i = 0; i < items.size(); ++i)
-    height = std::max(height, offsets[i] + items[i].units);
-  if (height > best.height)
+  ItemPacking packing = makePacking(items, filler.fill(order, effort));
+  if (packing.height > best.height)
     return;
-  best = {std::move(offsets), height};
+  best = std::move(packing);
   bestWeights = weights;
 }
 

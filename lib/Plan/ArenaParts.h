@@ -45,6 +45,8 @@ struct ItemPacking {
   int64_t height = INT64_MAX;
 };
 
+ItemPacking makePacking(std::span<const ArenaItem> items, std::vector<int64_t> offsets);
+
 /// Looks for orders that pack well, until the height is at most a target.
 class OrderPacker {
 public:

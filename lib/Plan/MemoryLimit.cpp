@@ -61,7 +61,7 @@ static std::string describeFloor(const Graph &graph, const PeakBound &bound) {
   return text + " must be alive";
 }
 
-static PeakBound floorOf(const Graph &graph, ExecutionOrder order) {
+PeakBound boundPeak(const Graph &graph, ExecutionOrder order) {
   return order == ExecutionOrder::Given ? boundPeakGivenOrder(graph) : boundPeakFreeOrder(graph);
 }
 
@@ -71,7 +71,7 @@ static std::string_view nameOf(ExecutionOrder order) {
 
 /// `lowestBytes`: the lowest peak that the search reached.
 static Error noneFound(const Graph &graph, int64_t limitBytes, int64_t lowestBytes, const LimitOptions &options) {
-  PeakBound floor = floorOf(graph, options.order);
+  PeakBound floor = boundPeak(graph, options.order);
   if (options.interrupt && *options.interrupt)
     return Error{formatText("the search ended before it found a plan that fits into {} bytes", limitBytes),
                  {},
@@ -103,7 +103,7 @@ static Expected<LimitedPlan> pickExact(const Graph &graph, std::vector<ExactPlan
   return Error{formatText("no plan fits into {} bytes: {} needs at least {}", limitBytes, nameOf(options.order),
                           front.back().peakBytes),
                {},
-               describeFloor(graph, floorOf(graph, options.order))};
+               describeFloor(graph, boundPeak(graph, options.order))};
 }
 
 /// Larger graphs are planned near linearly, in the program order, at the limit alone.
@@ -203,7 +203,7 @@ class Descent {
 public:
   Descent(const Graph &graph, std::span<const double> costs, int64_t limitBytes, const LimitOptions &options)
       : graph(graph), costs(costs), limitBytes(limitBytes), options(options), rungs(peakOf(graph)),
-        floorBytes(floorOf(graph, options.order).bytes), baseCost(std::accumulate(costs.begin(), costs.end(), 0.0)),
+        floorBytes(boundPeak(graph, options.order).bytes), baseCost(std::accumulate(costs.begin(), costs.end(), 0.0)),
         searcher(graph, costs, chooseOrders(graph, options), options) {
     searcher.addStarts(starts);
   }
@@ -425,7 +425,7 @@ Expected<LimitedPlan> planMemoryLimit(const Graph &graph, std::span<const double
                                       const LimitOptions &options) {
   if (int64_t peak = peakOf(graph); peak <= limitBytes)
     return LimitedPlan{{programOrder(graph), peak, 0}};
-  if (PeakBound floor = floorOf(graph, options.order); floor.bytes > limitBytes)
+  if (PeakBound floor = boundPeak(graph, options.order); floor.bytes > limitBytes)
     return belowFloor(graph, limitBytes, floor, nameOf(options.order));
   if (std::optional<std::vector<ExactPlan>> exact = solveExactly(graph, costs, options))
     return pickExact(graph, std::move(*exact), limitBytes, options);

@@ -211,8 +211,7 @@ Expected<PolicyPlan> planWithLimit(const Graph &graph, const PlanOptions &option
   outcome.limitBytes = *limit;
   outcome.order = search->order;
   if (!options.arenaOf)
-    outcome.peakBound =
-        (search->order == ExecutionOrder::Given ? boundPeakGivenOrder(graph) : boundPeakFreeOrder(graph)).bytes;
+    outcome.peakBound = boundPeak(graph, search->order).bytes;
   outcome.costBound = found->extraCostBound;
   for (double cost : costs)
     outcome.costBound += cost;

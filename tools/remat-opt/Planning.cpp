@@ -16,47 +16,32 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
-#include <cmath>
 #include <sstream>
 
 using namespace mlir;
 
 namespace remat {
 
-/// A plan for another device is as right on this one; only what it says of costs isn't.
-static std::optional<Error> checkGiven(const Graph &graph, const Plan &plan, const PlanClaims &claims,
-                                       const CommandLine &line) {
-  if (std::optional<Error> error = verify(graph, plan))
-    return error;
-  Simulation simulation = simulate(graph, plan);
-  if (claims.peakBytes && *claims.peakBytes != simulation.peakBytes)
-    return makeError(
-        llvm::formatv("the plan claims a peak of {0} bytes, it is {1}", *claims.peakBytes, simulation.peakBytes).str(),
-        "peak_bytes");
-  // Sums in another order round differently.
-  constexpr double tolerance = 1e-9;
-  if (claims.costNs && !(std::abs(*claims.costNs - simulation.costNs) <= tolerance * simulation.costNs))
-    printRemark(
-        llvm::formatv("{0}: its cost of {1:f0} ns is that of another device, with --device={2} it is {3:f0} ns; "
-                      "the plan is taken as it is",
-                      line.planFile, *claims.costNs, line.options.device, simulation.costNs)
-            .str());
-  return std::nullopt;
-}
-
 FailureOr<PolicyPlan> readPlanFile(const CommandLine &line, const Graph &graph) {
   Expected<std::string> text = readFile(line.planFile);
   if (!text)
     return printError(text.error()), failure();
-  PlanClaims claims;
-  Expected<Plan> given = readPlan(*text, graph, &claims);
-  std::optional<Error> error = given ? checkGiven(graph, *given, claims, line) : given.error();
-  if (error) {
-    error->place = line.planFile + (error->place.empty() ? "" : ": " + error->place);
-    if (error->note.empty() && StringRef(graph.name()).ends_with(clusterGraphSuffix))
-      error->note = "clusters follow the step and the device: say those that the plan was made for";
-    return printError(*error), failure();
+  std::optional<double> otherCostNs;
+  Expected<Plan> given = readLegalPlan(*text, graph, &otherCostNs);
+  if (!given) {
+    Error error = given.error();
+    error.place = line.planFile + (error.place.empty() ? "" : ": " + error.place);
+    if (error.note.empty() && StringRef(graph.name()).ends_with(clusterGraphSuffix))
+      error.note = "clusters follow the step and the device: say those that the plan was made for";
+    return printError(error), failure();
   }
+  // A plan for another device is as right on this one; only what it says of costs isn't.
+  if (otherCostNs)
+    printRemark(
+        llvm::formatv("{0}: its cost of {1:f0} ns is that of another device, with --device={2} it is {3:f0} ns; "
+                      "the plan is taken as it is",
+                      line.planFile, *otherCostNs, line.options.device, simulate(graph, *given).costNs)
+            .str());
   return PolicyPlan{std::move(*given), {}};
 }
 

@@ -30,8 +30,8 @@ struct PlanClaims {
 /// op, a step that is none, a move to or from the host.
 Expected<Plan> readPlan(std::string_view json, const Graph &graph, PlanClaims *claims = nullptr);
 /// Reads a plan as `readPlan` does and checks it. Error also: the plan breaks a rule of `verify`, or claims another
-/// peak than it has.
-Expected<Plan> readLegalPlan(std::string_view json, const Graph &graph);
+/// peak or cost than it has. With `otherCostNs` another cost is no error but written there: that of another device.
+Expected<Plan> readLegalPlan(std::string_view json, const Graph &graph, std::optional<double> *otherCostNs = nullptr);
 /// Writes the steps, and peak and cost as `simulate` finds them, and that the search was interrupted if it was.
 /// Precondition: the plan is legal.
 void writePlan(std::ostream &out, const Graph &graph, const Plan &plan, bool interrupted = false);

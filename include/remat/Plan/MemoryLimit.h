@@ -23,6 +23,9 @@ enum class ExecutionOrder : uint8_t {
   Free,  ///< They may move to lower the peak.
 };
 
+/// The floor of peaks for the order: `boundPeakGivenOrder` or `boundPeakFreeOrder`.
+PeakBound boundPeak(const Graph &graph, ExecutionOrder order);
+
 /// What a search has reached so far.
 struct SearchProgress {
   int64_t limitBytes = 0;         ///< The limit it looks at now; it goes down.
